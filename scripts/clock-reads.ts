@@ -1,0 +1,36 @@
+import type { Node } from './syntax.ts'
+import { isNode, walk } from './syntax.ts'
+
+const GLOBALS = ['globalThis', 'window', 'self']
+const TIMERS = ['setTimeout', 'setInterval', 'setImmediate']
+const TIMELESS_DATE_MEMBERS = ['UTC', 'parse', 'prototype']
+
+/** Where a program reads the machine's time or starts a timer, each as what it names and where. */
+export function clockReads(program: Node): { what: string; start: number }[] {
+  const found: { what: string; start: number }[] = []
+  walk(program, (node, parent, field) => {
+    if (node.type !== 'Identifier' || parent === null || !refersToGlobal(parent, field)) return
+    const name = node.name as string
+    if (TIMERS.includes(name) || name === 'performance') found.push({ what: name, start: node.start })
+    if (name === 'Date' && !isTimeless(parent, field)) found.push({ what: 'Date', start: node.start })
+  })
+  return found
+}
+
+/** Not a key, a type, or a member of something that merely has the same name, such as `clock.setTimeout`. */
+function refersToGlobal(parent: Node, field: string): boolean {
+  if (parent.type === 'MemberExpression' && field === 'property' && parent.computed !== true) {
+    const { object } = parent
+    return isNode(object) && GLOBALS.includes(object.name as string)
+  }
+  if (field === 'key') return parent.computed === true
+  return !parent.type.startsWith('TS') || field === 'expression'
+}
+
+/** `new Date(ms)`, `Date.UTC(…)` and `x instanceof Date` convert a time they are given; all else may read one. */
+function isTimeless(parent: Node, field: string): boolean {
+  if (parent.type === 'NewExpression') return field === 'callee' && (parent.arguments as unknown[]).length > 0
+  if (parent.type === 'BinaryExpression') return parent.operator === 'instanceof'
+  if (parent.type !== 'MemberExpression' || field !== 'object') return false
+  return isNode(parent.property) && TIMELESS_DATE_MEMBERS.includes(parent.property.name as string)
+}

@@ -1,0 +1,13 @@
+import { defaultServerConditions } from 'vite'
+import { defineConfig } from 'vitest/config'
+
+// Workspaces see each other's sources, so nothing has to be built before a test runs.
+const conditions = ['@sluice/source', ...defaultServerConditions]
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: ['@sluice/source'] } },
+  test: {
+    include: ['{packages,bench,scripts,examples,apps}/**/*.test.ts'],
+  },
+})
