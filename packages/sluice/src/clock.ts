@@ -1,0 +1,57 @@
+/**
+ * Where time comes from. This is the only file that may read the machine's clocks; everything else is handed a time.
+ * Inside, time is a **tick**: one whole microsecond since the Unix epoch.
+ */
+export interface Clock {
+  /** Epoch milliseconds; fractions allowed; never running backwards. */
+  now(): number
+  /** Runs `callback` once, `ms` from now, and returns what cancels it. Without it, the machine's timers are used. */
+  after?(ms: number, callback: () => void): () => void
+}
+
+export const TICKS_PER_MS = 1000
+
+/**
+ * Milliseconds to ticks, floored. A double near today's epoch resolves about a quarter of a microsecond, so a tick
+ * that went out as milliseconds may come back a hair low: the quarter brings it home without reaching the next tick.
+ */
+export function toTicks(ms: number): number {
+  return Math.floor(ms * TICKS_PER_MS + 0.25)
+}
+
+const RECHECK_MS = 1000
+const SUSPEND_MS = 100
+
+let anchor = performance.timeOrigin
+let recheckAt = 0
+
+/**
+ * The default clock: monotonic, so a wall clock set back hands out no quota. The monotonic clock stands still while
+ * the machine sleeps, so about once a second it is compared with the wall clock and moved forward, never back.
+ */
+export const systemClock: Clock = {
+  now() {
+    const elapsed = performance.now()
+    if (elapsed >= recheckAt) {
+      recheckAt = elapsed + RECHECK_MS
+      const behind = Date.now() - (anchor + elapsed)
+      if (behind > SUSPEND_MS) anchor += behind
+    }
+    return anchor + elapsed
+  },
+}
+
+/** `setTimeout` fires at once beyond this many milliseconds. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/** One timer through any clock, chained where the machine's timers are too short. */
+export function after(clock: Clock, ms: number, callback: () => void): () => void {
+  if (clock.after !== undefined) return clock.after(ms, callback)
+  let handle: ReturnType<typeof setTimeout>
+  const arm = (leftMs: number) => {
+    const stepMs = Math.min(leftMs, LONGEST_TIMER_MS)
+    handle = setTimeout(() => (leftMs > stepMs ? arm(leftMs - stepMs) : callback()), stepMs)
+  }
+  arm(Math.max(0, Math.ceil(ms)))
+  return () => clearTimeout(handle)
+}

@@ -1,0 +1,60 @@
+/** Why a decision fell as it did. */
+export type Reason = 'ok' | 'limited' | 'cost-exceeds-limit' | 'blocked' | 'outage'
+
+/** How a decision made without its store was made; `false` when the store decided. */
+export type Degraded = false | 'open' | 'local' | 'closed'
+
+/** One limit's part in a decision. */
+export interface LimitState {
+  readonly name: string
+  readonly allowed: boolean
+  readonly limit: number
+  readonly remaining: number
+  readonly resetAt: number
+  readonly resetAfterMs: number
+  readonly retryAfterMs: number
+  /** Decided, but not enforced. */
+  readonly shadow: boolean
+  /** Answered from what was already known, without asking the store. */
+  readonly cached: boolean
+}
+
+/**
+ * The one answer to a request. A refusal is a value, never a throw. Times are epoch milliseconds of the store's clock.
+ */
+export interface Decision extends Disposable {
+  readonly allowed: boolean
+  readonly reason: Reason
+  /** The binding limit: the one that refused (with several, the one that frees last), or the one nearest to refusing. */
+  readonly policy: string
+  readonly limit: number
+  /** Exact: a cost of so much passes now, one more does not. */
+  readonly remaining: number
+  readonly at: number
+  /** When the binding limit is whole again. */
+  readonly resetAt: number
+  readonly resetAfterMs: number
+  /** 0 when allowed; else how long until the same cost passes, if nobody else consumes; `Infinity` when it never can. */
+  readonly retryAfterMs: number
+  readonly degraded: Degraded
+  /** One state for each limit that applied, in declared order. Built when read. */
+  readonly limits: readonly LimitState[]
+  /** Gives the slots of concurrency limits back, once; without one it does nothing. */
+  release(): void
+  toJSON(): DecisionJson
+}
+
+/** A decision as JSON carries it: what would be `Infinity` is `null`. */
+export interface DecisionJson {
+  readonly allowed: boolean
+  readonly reason: Reason
+  readonly policy: string
+  readonly limit: number | null
+  readonly remaining: number | null
+  readonly at: number
+  readonly resetAt: number
+  readonly resetAfterMs: number
+  readonly retryAfterMs: number | null
+  readonly degraded: Degraded
+  readonly limits: readonly (Omit<LimitState, 'retryAfterMs'> & { readonly retryAfterMs: number | null })[]
+}

@@ -1,0 +1,145 @@
+import { TICKS_PER_MS } from './clock.ts'
+import { type ErrorCode, expected } from './errors.ts'
+import type { Rate } from './policy.ts'
+
+type Unit = 'd' | 'h' | 'm' | 's' | 'ms'
+
+/** Milliseconds, or a text such as `'250ms' '10s' '15m' '1h' '30d'`. */
+export type Duration = number | `${number}${Unit}`
+/** So many per period: `'10/s' '5000/h' '100/15m'`. */
+export type RateText = `${number}/${string}`
+
+/** Inclusive, in milliseconds. Without them: from 0 to the longest window. */
+export interface DurationBounds {
+  readonly min?: number
+  readonly max?: number
+}
+
+const DAY_MS = 86_400_000
+/** Largest first: `formatMs` takes the first unit that divides evenly. */
+const UNITS: readonly (readonly [Unit, number])[] = [
+  ['d', DAY_MS],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+  ['ms', 1],
+]
+const UNIT_MS: ReadonlyMap<string, number> = new Map(UNITS)
+
+export const MIN_WINDOW_MS = 1
+export const MAX_WINDOW_MS = 366 * DAY_MS
+
+/** The answer is always a whole number of ticks, so kernels may count in integers. */
+export function parseDuration(
+  value: unknown,
+  what: string,
+  bounds: DurationBounds = {},
+  code: ErrorCode = 'SLUICE_BAD_DURATION',
+): number {
+  const { min = 0, max = MAX_WINDOW_MS } = bounds
+  const fits = (ms: number) => ms >= min && ms <= max
+  const readMs = typeof value === 'number' ? value : typeof value === 'string' ? readDuration(value) : NaN
+  const ms = wholeTicks(readMs) / TICKS_PER_MS
+  if (fits(ms)) return ms
+  const range = `from ${formatMs(min)} to ${formatMs(max)}`
+  const duration = `${what} to be a duration ${range} (milliseconds, or text such as '250ms', '10s', '15m', '1h', '30d')`
+  const advice = fits(readMs) ? 'time is counted in whole microseconds (0.001ms)' : durationAdvice(value, fits)
+  throw expected(code, duration, value, advice)
+}
+
+/** Takes a rate as text, or as the object it becomes in a policy that went through JSON. */
+export function parseRate(value: unknown, what: string): Rate {
+  const { count, periodMs } = readRate(value)
+  const ticks = wholeTicks(periodMs)
+  if (isRate(count, ticks)) return Object.freeze({ count, periodMs: ticks / TICKS_PER_MS })
+  const rate = `${what} to be a rate from '1/366d' to '1000000/s' (text such as '10/s', '5000/h', '100/15m')`
+  throw expected('SLUICE_BAD_RATE', rate, value, count === 0 ? ZERO_RATE_ADVICE : rateAdvice(value))
+}
+
+/** Tells `'100/m'` from other text where a rate may stand for a whole policy. Whether it is a good rate, `parseRate` says. */
+export function isRateText(value: unknown): value is string {
+  return typeof value === 'string' && value.includes('/')
+}
+
+/**
+ * A million a second is one per tick, so the fastest rate is `count <= ticks`: integers below 2^53 on both sides, no
+ * rounding. The slowest needs no check of its own: it is the smallest count over the longest period.
+ */
+function isRate(count: number, ticks: number): boolean {
+  return Number.isSafeInteger(count) && count >= 1 && count <= ticks && ticks <= MAX_WINDOW_MS * TICKS_PER_MS
+}
+
+/**
+ * Ticks, or NaN where the time falls between two ticks. Doubles are forgiven their last bits: `1.1 * 1000` is
+ * 1100.0000000000002. At the longest window the forgiven part is still below a thirtieth of a tick.
+ */
+function wholeTicks(ms: number): number {
+  const ticks = Math.round(ms * TICKS_PER_MS) + 0 // + 0 turns -0 into 0
+  return Math.abs(ticks / TICKS_PER_MS - ms) <= Math.abs(ms) * 2 ** -50 ? ticks : NaN
+}
+
+function readDuration(text: string): number {
+  const [, amount = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? []
+  return amount === '' ? NaN : Number(amount) * (UNIT_MS.get(unit) ?? NaN)
+}
+
+function readRate(value: unknown): Rate {
+  if (typeof value === 'string') {
+    const [, count = 'NaN', period = ''] = /^(\d+)\/(.+)$/.exec(value) ?? []
+    // A bare unit is one of it.
+    return { count: Number(count), periodMs: readDuration(UNIT_MS.has(period) ? `1${period}` : period) }
+  }
+  const { count, periodMs } = Object(value) as Partial<Record<keyof Rate, unknown>>
+  return {
+    count: typeof count === 'number' ? count : NaN,
+    periodMs: typeof periodMs === 'number' ? periodMs : NaN,
+  }
+}
+
+function formatMs(ms: number): string {
+  const [unit, unitMs] = UNITS.find(([, unitMs]) => ms !== 0 && ms % unitMs === 0) ?? ['ms', 1]
+  return `${ms / unitMs}${unit}`
+}
+
+/** How people write units elsewhere, and what it is here. `M` is left out: it may be minutes or months. */
+const SPELLINGS: readonly (readonly [RegExp, number, Unit])[] = [
+  [/^(ms|msecs?|millis|milliseconds?)$/i, 1, 'ms'],
+  [/^(s|secs?|seconds?)$/i, 1, 's'],
+  [/^(m|mins?|minutes?)$/, 1, 'm'],
+  [/^(h|hrs?|hours?)$/i, 1, 'h'],
+  [/^(d|days?)$/i, 1, 'd'],
+  [/^(w|weeks?)$/i, 7, 'd'],
+]
+
+/** The text as it should have been written, or unchanged where that is anyone's guess. */
+function respell(text: string): string {
+  const [, amount = '1', word = ''] = /^\s*(\d{1,9}(?:\.\d{1,3})?)?\s*([a-z]+)\s*$/i.exec(text) ?? []
+  const [, factor, unit] = SPELLINGS.find(([spelling]) => spelling.test(word)) ?? []
+  return factor === undefined ? text : `${Number(amount) * factor}${unit}`
+}
+
+function durationAdvice(value: unknown, fits: (ms: number) => boolean): string {
+  if (typeof value !== 'string') return ''
+  if (/^\d+(\.\d+)?$/.test(value)) return `write ${value} for milliseconds or '${value}s' for seconds`
+  const better = respell(value)
+  return better !== value && fits(readDuration(better)) ? `write '${better}'` : ''
+}
+
+const ZERO_RATE_ADVICE = 'a rate of 0 never refills; to refuse everything, set the limit or capacity to 0'
+
+function rateAdvice(value: unknown): string {
+  if (typeof value !== 'string' && typeof value !== 'number') return ''
+  const [, whole = '', decimals = '', period = 's'] =
+    /^\s*(\d{1,9})(?:\.(\d{1,3}))?\s*(?:\/(.*))?$/.exec(String(value)) ?? []
+  // Half a request a second is one every two: counts stay whole, the period carries the fraction.
+  const scale = 10 ** decimals.length
+  const scaled = Number(whole + decimals)
+  const shared = greatestCommonDivisor(scaled, scale)
+  const periodMs = (readDuration(respell(period)) * scale) / shared
+  const better = `${scaled / shared}/${formatMs(periodMs).replace(/^1(?=[a-z])/, '')}`
+  return isRate(scaled / shared, wholeTicks(periodMs)) ? `write '${better}'` : ''
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b)
+}

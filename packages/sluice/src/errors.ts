@@ -1,0 +1,51 @@
+/**
+ * Every way Sluice can be misused, and what to read about it. One table: the codes here and the headings of
+ * docs/reference/errors.md are held equal by a test.
+ */
+export const ERROR_CODES = [
+  'SLUICE_BAD_DURATION',
+  'SLUICE_BAD_RATE',
+  'SLUICE_BAD_LIMIT',
+  'SLUICE_BAD_WINDOW',
+  'SLUICE_BAD_BUCKETS',
+  'SLUICE_BAD_ALIGN',
+  'SLUICE_BAD_TIME_ZONE',
+  'SLUICE_BAD_TTL',
+  'SLUICE_BAD_POLICY',
+  'SLUICE_BAD_OPTION',
+  'SLUICE_BAD_COST',
+  'SLUICE_BAD_KEY',
+  'SLUICE_BAD_MODE',
+  'SLUICE_BAD_BLOCK',
+  'SLUICE_BAD_CLOCK',
+  'SLUICE_UNKNOWN_LIMIT',
+  'SLUICE_NOT_SUPPORTED',
+  'SLUICE_CLOSED',
+] as const
+
+export type ErrorCode = (typeof ERROR_CODES)[number]
+
+/** Misuse: thrown where it happens, before any state is touched. A refusal is never an error. */
+export class SluiceError extends Error {
+  override readonly name = 'SluiceError'
+  readonly code: ErrorCode
+
+  constructor(code: ErrorCode, message: string) {
+    super(`${message} [${code}, see docs/reference/errors.md#${code.toLowerCase()}]`)
+    this.code = code
+  }
+}
+
+/** The one shape every complaint has: what was expected, what came, and (where it helps) what to do. */
+export function expected(code: ErrorCode, what: string, got: unknown, advice = ''): SluiceError {
+  return new SluiceError(code, `expected ${what}, got ${show(got)}${advice === '' ? '' : `; ${advice}`}`)
+}
+
+function show(value: unknown): string {
+  if (typeof value === 'string') return value.length > 80 ? `'${value.slice(0, 77)}…'` : `'${value}'`
+  if (typeof value === 'function') return 'a function'
+  if (typeof value === 'bigint') return `${value}n`
+  if (typeof value !== 'object' || value === null) return String(value)
+  if (Array.isArray(value)) return `an array of ${value.length}`
+  return `an object with ${Object.keys(value).slice(0, 6).join(', ') || 'no properties'}`
+}

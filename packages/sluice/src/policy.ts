@@ -1,0 +1,251 @@
+import { assertTimeZone, type CalendarUnit, isCalendar } from './calendar.ts'
+import { type Duration, MAX_WINDOW_MS, MIN_WINDOW_MS, parseDuration, parseRate, type RateText } from './duration.ts'
+import { expected } from './errors.ts'
+
+/** `count` units every `periodMs`: `'10/s'` is `{ count: 10, periodMs: 1000 }`. */
+export interface Rate {
+  readonly count: number
+  readonly periodMs: number
+}
+
+/** A policy is one limit as frozen, validated, JSON-serialisable data. `JSON.parse(JSON.stringify(policy))` is one too. */
+export type Policy =
+  | TokenBucketPolicy
+  | LeakyBucketPolicy
+  | GcraPolicy
+  | FixedWindowPolicy
+  | SlidingWindowPolicy
+  | SlidingLogPolicy
+  | ConcurrencyPolicy
+
+export interface TokenBucketPolicy {
+  readonly kind: 'tokenBucket'
+  readonly capacity: number
+  readonly refill: Rate
+}
+export interface LeakyBucketPolicy {
+  readonly kind: 'leakyBucket'
+  readonly capacity: number
+  readonly leak: Rate
+}
+export interface GcraPolicy {
+  readonly kind: 'gcra'
+  readonly rate: Rate
+  /** How many may pass at once. */
+  readonly burst: number
+}
+export interface FixedWindowPolicy {
+  readonly kind: 'fixedWindow'
+  readonly limit: number
+  /** 0 where `align` is a calendar unit: those windows differ in length. */
+  readonly windowMs: number
+  readonly align: 'epoch' | 'key' | 'first' | CalendarUnit
+  /** An IANA name; only with a calendar `align`. */
+  readonly timeZone?: string
+}
+export interface SlidingWindowPolicy {
+  readonly kind: 'slidingWindow'
+  readonly limit: number
+  readonly windowMs: number
+  readonly buckets: number
+}
+export interface SlidingLogPolicy {
+  readonly kind: 'slidingLog'
+  readonly limit: number
+  readonly windowMs: number
+}
+export interface ConcurrencyPolicy {
+  readonly kind: 'concurrency'
+  readonly limit: number
+  readonly ttlMs: number
+}
+
+/** Limits are counted in doubles: up to here every sum a kernel makes is exact. */
+export const MAX_LIMIT = 2 ** 48
+
+export function tokenBucket(options: { capacity: number; refill: Rate | RateText }): TokenBucketPolicy {
+  const { capacity, refill } = optionsOf('tokenBucket', options, ['capacity', 'refill'])
+  const rate = parseRate(refill, 'tokenBucket refill')
+  return Object.freeze({
+    kind: 'tokenBucket',
+    capacity: bucketSize(capacity, 'tokenBucket capacity', rate),
+    refill: rate,
+  })
+}
+
+export function leakyBucket(options: { capacity: number; leak: Rate | RateText }): LeakyBucketPolicy {
+  const { capacity, leak } = optionsOf('leakyBucket', options, ['capacity', 'leak'])
+  const rate = parseRate(leak, 'leakyBucket leak')
+  return Object.freeze({
+    kind: 'leakyBucket',
+    capacity: bucketSize(capacity, 'leakyBucket capacity', rate),
+    leak: rate,
+  })
+}
+
+export function gcra(options: { rate: Rate | RateText; burst: number }): GcraPolicy {
+  const { rate, burst } = optionsOf('gcra', options, ['rate', 'burst'])
+  const parsed = parseRate(rate, 'gcra rate')
+  return Object.freeze({ kind: 'gcra', rate: parsed, burst: bucketSize(burst, 'gcra burst', parsed) })
+}
+
+export interface FixedWindowOptions {
+  limit: number
+  /** Left out with a calendar `align`. */
+  window?: Duration
+  align?: FixedWindowPolicy['align']
+  timeZone?: string
+}
+
+export function fixedWindow(options: FixedWindowOptions): FixedWindowPolicy {
+  const {
+    limit,
+    window,
+    align = 'epoch',
+    timeZone,
+  } = optionsOf('fixedWindow', options, ['limit', 'window', 'align', 'timeZone'])
+  const size = limitOf(limit, 'fixedWindow limit')
+  if (typeof align === 'string' && isCalendar(align)) {
+    if (window !== undefined) {
+      throw expected('SLUICE_BAD_WINDOW', `no window beside align '${align}'`, window, 'the calendar gives the length')
+    }
+    return Object.freeze({
+      kind: 'fixedWindow',
+      limit: size,
+      windowMs: 0,
+      align,
+      timeZone: assertTimeZone(timeZone ?? 'UTC'),
+    })
+  }
+  if (align !== 'epoch' && align !== 'key' && align !== 'first') {
+    throw expected('SLUICE_BAD_ALIGN', "align 'epoch', 'key', 'first', 'day', 'week' or 'month'", align)
+  }
+  if (timeZone !== undefined) {
+    throw expected(
+      'SLUICE_BAD_TIME_ZONE',
+      `no timeZone beside align '${align}'`,
+      timeZone,
+      "use align 'day', 'week' or 'month'",
+    )
+  }
+  return Object.freeze({ kind: 'fixedWindow', limit: size, windowMs: windowOf(window, 'fixedWindow window'), align })
+}
+
+export function slidingWindow(options: { limit: number; window: Duration; buckets?: number }): SlidingWindowPolicy {
+  const { limit, window, buckets = 1 } = optionsOf('slidingWindow', options, ['limit', 'window', 'buckets'])
+  const windowMs = windowOf(window, 'slidingWindow window')
+  if (!Number.isInteger(buckets) || buckets < 1 || buckets > MAX_BUCKETS) {
+    throw expected('SLUICE_BAD_BUCKETS', `slidingWindow buckets from 1 to ${MAX_BUCKETS}`, buckets)
+  }
+  if (Math.round(windowMs * 1000) % buckets !== 0) {
+    const advice = `a window of ${windowMs} ms does not split into ${buckets}`
+    throw expected('SLUICE_BAD_BUCKETS', 'sub-windows of whole microseconds', buckets, advice)
+  }
+  return Object.freeze({ kind: 'slidingWindow', limit: limitOf(limit, 'slidingWindow limit'), windowMs, buckets })
+}
+
+export function slidingLog(options: { limit: number; window: Duration }): SlidingLogPolicy {
+  const { limit, window } = optionsOf('slidingLog', options, ['limit', 'window'])
+  const size = limitOf(limit, 'slidingLog limit')
+  if (size > MAX_LOG) {
+    throw expected(
+      'SLUICE_BAD_LIMIT',
+      `a slidingLog limit up to ${MAX_LOG}`,
+      size,
+      'it keeps one time per request: use slidingWindow',
+    )
+  }
+  return Object.freeze({ kind: 'slidingLog', limit: size, windowMs: windowOf(window, 'slidingLog window') })
+}
+
+export function concurrency(options: { limit: number; ttl: Duration }): ConcurrencyPolicy {
+  const { limit, ttl } = optionsOf('concurrency', options, ['limit', 'ttl'])
+  const ttlMs = parseDuration(ttl, 'concurrency ttl', { min: MIN_WINDOW_MS, max: MAX_WINDOW_MS }, 'SLUICE_BAD_TTL')
+  return Object.freeze({ kind: 'concurrency', limit: limitOf(limit, 'concurrency limit'), ttlMs })
+}
+
+const MAX_BUCKETS = 256
+const MAX_LOG = 2 ** 24
+
+/** What may stand where a policy is expected: a policy, one that went through JSON, or a rate for `slidingWindow`. */
+export type PolicyLike = Policy | RateText
+
+/** Validates whatever stands where a policy is expected. A frozen policy made here comes back as it is. */
+export function policyOf(value: unknown): Policy {
+  if (typeof value === 'string') {
+    const { count, periodMs } = parseRate(value, 'policy')
+    return slidingWindow({ limit: count, window: periodMs })
+  }
+  if (typeof value !== 'object' || value === null || !('kind' in value)) {
+    throw expected(
+      'SLUICE_BAD_POLICY',
+      "a policy such as tokenBucket({ capacity: 100, refill: '10/s' }) or '100/m'",
+      value,
+    )
+  }
+  const policy = value as Policy
+  switch (policy.kind) {
+    case 'tokenBucket':
+      return tokenBucket({ capacity: policy.capacity, refill: policy.refill })
+    case 'leakyBucket':
+      return leakyBucket({ capacity: policy.capacity, leak: policy.leak })
+    case 'gcra':
+      return gcra({ rate: policy.rate, burst: policy.burst })
+    case 'fixedWindow':
+      return isCalendar(policy.align)
+        ? fixedWindow({ limit: policy.limit, align: policy.align, timeZone: policy.timeZone ?? 'UTC' })
+        : fixedWindow({ limit: policy.limit, window: policy.windowMs, align: policy.align })
+    case 'slidingWindow':
+      return slidingWindow({ limit: policy.limit, window: policy.windowMs, buckets: policy.buckets })
+    case 'slidingLog':
+      return slidingLog({ limit: policy.limit, window: policy.windowMs })
+    case 'concurrency':
+      return concurrency({ limit: policy.limit, ttl: policy.ttlMs })
+    default:
+      throw expected('SLUICE_BAD_POLICY', 'a policy of a known kind', (policy as { kind: unknown }).kind)
+  }
+}
+
+/** The number a policy promises: what `limit` says in a decision. */
+export function limitOfPolicy(policy: Policy): number {
+  switch (policy.kind) {
+    case 'tokenBucket':
+    case 'leakyBucket':
+      return policy.capacity
+    case 'gcra':
+      return policy.burst
+    default:
+      return policy.limit
+  }
+}
+
+function optionsOf<T extends object>(name: string, options: T, known: readonly (keyof T & string)[]): T {
+  if (typeof options !== 'object' || options === null) {
+    throw expected('SLUICE_BAD_OPTION', `${name}({ ${known.join(', ')} })`, options)
+  }
+  for (const key of Object.keys(options)) {
+    if (!(known as readonly string[]).includes(key)) {
+      throw expected('SLUICE_BAD_OPTION', `${name} options ${known.join(', ')}`, key)
+    }
+  }
+  return options
+}
+
+function limitOf(value: unknown, what: string): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_LIMIT) return value
+  throw expected('SLUICE_BAD_LIMIT', `${what} as a whole number from 0 to 2^48`, value)
+}
+
+function windowOf(value: unknown, what: string): number {
+  return parseDuration(value, what, { min: MIN_WINDOW_MS, max: MAX_WINDOW_MS }, 'SLUICE_BAD_WINDOW')
+}
+
+const LONGEST_REFILL_MS = 2 ** 49 / 1000
+
+function bucketSize(value: unknown, what: string, rate: Rate): number {
+  const size = limitOf(value, what)
+  if (size * (rate.periodMs / rate.count) > LONGEST_REFILL_MS) {
+    throw expected('SLUICE_BAD_LIMIT', `${what} that refills within 17 years at its rate`, size)
+  }
+  return size
+}
