@@ -1,0 +1,117 @@
+import { type GcraPolicy, type LeakyBucketPolicy, limitOfPolicy, type Rate, type TokenBucketPolicy } from '../policy.ts'
+import { fractionBelow, gcd } from './exact.ts'
+import type { Verdict } from './verdict.ts'
+
+/**
+ * The bucket kernel, shared by token bucket, leaky bucket and GCRA: they are one algorithm in three vocabularies.
+ *
+ * Think of a bucket with a hole. Each request pours in its cost; the hole drains at the rate; what would spill is
+ * refused. The literature counts the free room (tokens), the water (leaky bucket) or the time until the bucket is dry
+ * (GCRA's theoretical arrival time). Here it is `level`, the water.
+ *
+ * The level is kept in whole units, so that no rate is ever rounded: at C requests per P ticks (in lowest terms) one
+ * request weighs P units and each tick drains C.
+ */
+export interface BucketRule {
+  readonly kind: 'bucket'
+  readonly policy: TokenBucketPolicy | LeakyBucketPolicy | GcraPolicy
+  readonly limit: number
+  /** P: the units one request of cost 1 weighs. */
+  readonly perRequest: number
+  /** C: the units one tick drains. */
+  readonly perTick: number
+  /** limit × perRequest. */
+  readonly full: number
+  /** A leaky bucket is a queue: `wait` starts requests one by one instead of as soon as they fit. */
+  readonly queue: boolean
+  readonly shape: string
+}
+
+/** Up to here levels are exact, with room above for bookings and overdrafts. */
+const MAX_LEVEL = 2 ** 50
+
+export function bucketRule(policy: BucketRule['policy']): BucketRule {
+  const limit = limitOfPolicy(policy)
+  const { perRequest, perTick } = unitsOf(rateOf(policy), limit)
+  return {
+    kind: 'bucket',
+    policy,
+    limit,
+    perRequest,
+    perTick,
+    full: limit * perRequest,
+    queue: policy.kind === 'leakyBucket',
+    shape: `bucket ${perTick}/${perRequest}`,
+  }
+}
+
+function rateOf(policy: BucketRule['policy']): Rate {
+  if (policy.kind === 'tokenBucket') return policy.refill
+  return policy.kind === 'leakyBucket' ? policy.leak : policy.rate
+}
+
+function unitsOf(rate: Rate, limit: number): { perRequest: number; perTick: number } {
+  const period = Math.round(rate.periodMs * 1000)
+  const common = gcd(rate.count, period)
+  const perRequest = period / common
+  const perTick = rate.count / common
+  if (limit * perRequest <= MAX_LEVEL) return { perRequest, perTick }
+  // An awkward rate over a huge bucket: take the nearest slower rate that stays exact.
+  const near = fractionBelow(perTick, perRequest, MAX_LEVEL / limit)
+  return { perRequest: near.period, perTick: near.count }
+}
+
+/** What is left of `level`, left at tick `at`, by now. A clock gone backwards drains nothing. */
+export function drained(level: number, at: number, rule: BucketRule, now: number): number {
+  return now <= at ? level : Math.max(0, level - (now - at) * rule.perTick)
+}
+
+/** Does `cost` fit on top of `level`, the level of now; and if not, when? */
+export function decide(level: number, rule: BucketRule, now: number, cost: number, out: Verdict): void {
+  if (cost > rule.limit) {
+    out.allowed = false
+    out.retryAt = Infinity
+    return
+  }
+  const over = level + cost * rule.perRequest - rule.full
+  out.allowed = over <= 0
+  out.retryAt = over <= 0 ? 0 : now + Math.ceil(over / rule.perTick)
+}
+
+/** What a caller sees of `level`: how much more fits, and when the bucket is dry. */
+export function describe(level: number, rule: BucketRule, now: number, out: Verdict): void {
+  out.remaining = level >= rule.full ? 0 : Math.floor((rule.full - level) / rule.perRequest)
+  out.resetAt = now + Math.ceil(level / rule.perTick)
+}
+
+export function add(level: number, rule: BucketRule, cost: number): number {
+  return level + cost * rule.perRequest
+}
+
+/**
+ * The level after taking back a charge made at `chargedAt`: only what has not drained since. Giving back all of it
+ * would hand out quota twice, once by the drain and once by the refund.
+ */
+export function refunded(level: number, rule: BucketRule, now: number, cost: number, chargedAt: number): number {
+  const back = cost * rule.perRequest - Math.max(0, now - chargedAt) * rule.perTick
+  return back <= 0 ? level : Math.max(0, level - back)
+}
+
+/** The level after an operator's credit: never better than empty. */
+export function credited(level: number, rule: BucketRule, cost: number): number {
+  return Math.max(0, level - cost * rule.perRequest)
+}
+
+/** The same number of requests under another rate: what a key brings along when its policy changes. Rounds up. */
+export function converted(level: number, from: BucketRule, to: BucketRule): number {
+  return Math.ceil((level / from.perRequest) * to.perRequest)
+}
+
+/**
+ * The tick at which a queued request starts, given the level before it: a leaky bucket starts it when the ones before
+ * have drained, the others as soon as it fits.
+ */
+export function startAt(level: number, rule: BucketRule, now: number, cost: number): number {
+  const ahead = rule.queue ? level : level + cost * rule.perRequest - rule.full
+  return ahead <= 0 ? now : now + Math.ceil(ahead / rule.perTick)
+}

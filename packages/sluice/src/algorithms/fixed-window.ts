@@ -1,0 +1,65 @@
+import { calendarWindow, isCalendar } from '../calendar.ts'
+import { TICKS_PER_MS } from '../clock.ts'
+import type { FixedWindowPolicy } from '../policy.ts'
+import type { Verdict } from './verdict.ts'
+
+/**
+ * The fixed window: a count that starts again at every boundary. Simple to explain ("1000 a day"), and it lets twice
+ * the limit through around a boundary, which the sliding kinds do not.
+ *
+ * State is (count, endAt): the window is still open while now < endAt, whatever its alignment. Storing the end rather
+ * than an index makes every alignment one algorithm, and a clock gone backwards stays in the open window.
+ */
+export interface FixedRule {
+  readonly kind: 'fixed'
+  readonly policy: FixedWindowPolicy
+  readonly limit: number
+  /** 0 for calendar windows. */
+  readonly windowTicks: number
+  readonly shape: string
+  /** The end of the window that holds `now`; `phase` moves the boundaries of `align: 'key'`. */
+  endAfter(now: number, phase: number): number
+}
+
+export function fixedRule(policy: FixedWindowPolicy): FixedRule {
+  const { align, limit } = policy
+  const windowTicks = Math.round(policy.windowMs * TICKS_PER_MS)
+  const shape = isCalendar(align) ? `fixed ${align} ${policy.timeZone}` : `fixed ${windowTicks} ${align}`
+  const endAfter = isCalendar(align)
+    ? calendarEnd(policy)
+    : align === 'first'
+      ? (now: number) => now + windowTicks
+      : (now: number, phase: number) => (Math.floor((now - phase) / windowTicks) + 1) * windowTicks + phase
+  return { kind: 'fixed', policy, limit, windowTicks, shape, endAfter }
+}
+
+/** Asking the calendar is slow, and the answer holds until the window ends. */
+function calendarEnd(policy: FixedWindowPolicy): (now: number) => number {
+  let start = 0
+  let end = 0
+  return now => {
+    if (now < start || now >= end) {
+      const window = calendarWindow(policy.align as 'day', policy.timeZone ?? 'UTC', now / TICKS_PER_MS)
+      start = window.start * TICKS_PER_MS
+      end = window.end * TICKS_PER_MS
+    }
+    return end
+  }
+}
+
+/** `count` and `endAt` are those of the window that holds now. */
+export function decide(count: number, endAt: number, rule: FixedRule, cost: number, out: Verdict): void {
+  out.allowed = count + cost <= rule.limit
+  out.retryAt = out.allowed ? 0 : cost > rule.limit ? Infinity : endAt
+}
+
+export function describe(count: number, endAt: number, rule: FixedRule, now: number, out: Verdict): void {
+  out.remaining = Math.max(0, rule.limit - count)
+  out.resetAt = count > 0 ? endAt : now
+}
+
+/** Is the window that ends at `endAt` the one a charge at `chargedAt` was counted in? */
+export function sameWindow(endAt: number, rule: FixedRule, chargedAt: number, phase: number): boolean {
+  if (rule.windowTicks > 0) return chargedAt >= endAt - rule.windowTicks && chargedAt < endAt
+  return rule.endAfter(chargedAt, phase) === endAt
+}

@@ -1,0 +1,124 @@
+import { TICKS_PER_MS } from '../clock.ts'
+import type { SlidingWindowPolicy } from '../policy.ts'
+import { mulDivCeil, mulDivFloor } from './exact.ts'
+import type { Verdict } from './verdict.ts'
+
+/**
+ * The sliding window counter: the window is cut into k sub-windows, each with a count, and the oldest one is weighed by
+ * the share of it that is still inside. With k = 1 it is the well-known two-counter estimate; more sub-windows come
+ * closer to the exact log.
+ *
+ * State is k + 2 cells: the index of the newest sub-window counted in, then a ring of k + 1 counts, where sub-window n
+ * stands at n mod (k + 1). The weighed count is rounded up to a whole request, which changes no verdict (the other
+ * side of the comparison is whole) and keeps all of it exact.
+ */
+export interface SlidingRule {
+  readonly kind: 'sliding'
+  readonly policy: SlidingWindowPolicy
+  readonly limit: number
+  /** k. */
+  readonly buckets: number
+  readonly subTicks: number
+  readonly shape: string
+}
+
+export function slidingRule(policy: SlidingWindowPolicy): SlidingRule {
+  const subTicks = Math.round(policy.windowMs * TICKS_PER_MS) / policy.buckets
+  const { buckets, limit } = policy
+  return { kind: 'sliding', policy, limit, buckets, subTicks, shape: `sliding ${subTicks} ${buckets}` }
+}
+
+/** The cells of one key: `cells[offset]` is the newest index, the ring follows. */
+type Cells = Float64Array | number[]
+
+export function cellCount(rule: SlidingRule): number {
+  return rule.buckets + 2
+}
+
+/** The sub-window that holds now; a clock gone backwards stays in the newest one counted in. */
+function indexAt(cells: Cells, offset: number, rule: SlidingRule, now: number): number {
+  return Math.max(Math.floor(now / rule.subTicks), cells[offset]!)
+}
+
+/** The count of sub-window n, as seen while the newest counted one is `cells[offset]`. */
+function countOf(cells: Cells, offset: number, rule: SlidingRule, n: number): number {
+  const newest = cells[offset]!
+  return n > newest || n < newest - rule.buckets ? 0 : cells[offset + 1 + (n % (rule.buckets + 1))]!
+}
+
+/** The sum of the sub-windows wholly inside the window that ends in sub-window `index`. */
+function wholeCount(cells: Cells, offset: number, rule: SlidingRule, index: number): number {
+  let sum = 0
+  for (let n = index - rule.buckets + 1; n <= index; n++) sum += countOf(cells, offset, rule, n)
+  return sum
+}
+
+/** What is counted now: the whole sub-windows and the weighed oldest one. */
+export function used(cells: Cells, offset: number, rule: SlidingRule, now: number): number {
+  const index = indexAt(cells, offset, rule, now)
+  const insideTicks = rule.subTicks - Math.max(0, now - index * rule.subTicks)
+  const oldest = countOf(cells, offset, rule, index - rule.buckets)
+  return mulDivCeil(oldest, insideTicks, rule.subTicks) + wholeCount(cells, offset, rule, index)
+}
+
+export function decide(cells: Cells, offset: number, rule: SlidingRule, now: number, cost: number, out: Verdict): void {
+  out.allowed = used(cells, offset, rule, now) + cost <= rule.limit
+  out.retryAt = out.allowed ? 0 : cost > rule.limit ? Infinity : retryAt(cells, offset, rule, now, cost)
+}
+
+/** Walks the coming sub-windows until the weight of the oldest can fall far enough inside one of them. */
+function retryAt(cells: Cells, offset: number, rule: SlidingRule, now: number, cost: number): number {
+  const { buckets, subTicks } = rule
+  let index = indexAt(cells, offset, rule, now)
+  for (; ; index++) {
+    const free = rule.limit - cost - wholeCount(cells, offset, rule, index)
+    if (free < 0) continue
+    const oldest = countOf(cells, offset, rule, index - buckets)
+    // oldest × (sub − x) ≤ free × sub, solved for the smallest whole x.
+    const waitTicks = free >= oldest ? 0 : subTicks - mulDivFloor(subTicks, free, oldest)
+    return Math.max(now, index * subTicks + waitTicks)
+  }
+}
+
+export function describe(cells: Cells, offset: number, rule: SlidingRule, now: number, out: Verdict): void {
+  out.remaining = Math.max(0, rule.limit - used(cells, offset, rule, now))
+  out.resetAt = Math.max(now, wholeAt(cells, offset, rule))
+}
+
+/** When the weight of the newest count reaches zero; 0 where nothing is counted. */
+export function wholeAt(cells: Cells, offset: number, rule: SlidingRule): number {
+  const newest = cells[offset]!
+  for (let n = newest; n >= newest - rule.buckets; n--) {
+    if (countOf(cells, offset, rule, n) > 0) return (n + rule.buckets + 1) * rule.subTicks
+  }
+  return 0
+}
+
+export function add(cells: Cells, offset: number, rule: SlidingRule, now: number, cost: number): void {
+  const ring = rule.buckets + 1
+  const index = indexAt(cells, offset, rule, now)
+  const newest = cells[offset]!
+  // Sub-windows skipped since the last charge held nothing; their places in the ring still hold older counts.
+  for (let n = Math.max(newest + 1, index - rule.buckets); n <= index; n++) cells[offset + 1 + (n % ring)] = 0
+  cells[offset] = index
+  const place = offset + 1 + (index % ring)
+  cells[place] = cells[place]! + cost
+}
+
+/** Takes a charge back from the counter it was counted in, if that one is still in the ring. */
+export function refund(cells: Cells, offset: number, rule: SlidingRule, cost: number, chargedAt: number): void {
+  const n = Math.floor(chargedAt / rule.subTicks)
+  const count = countOf(cells, offset, rule, n)
+  if (count > 0) cells[offset + 1 + (n % (rule.buckets + 1))] = Math.max(0, count - cost)
+}
+
+/** An operator's credit: taken from the newest counts first, never below zero. */
+export function credit(cells: Cells, offset: number, rule: SlidingRule, cost: number): void {
+  let left = cost
+  for (let n = cells[offset]!, last = n - rule.buckets; n >= last && left > 0; n--) {
+    const count = countOf(cells, offset, rule, n)
+    const back = Math.min(count, left)
+    if (back > 0) cells[offset + 1 + (n % (rule.buckets + 1))] = count - back
+    left -= back
+  }
+}
