@@ -1,0 +1,80 @@
+import type { BlockRule } from '../store.ts'
+import { KeyTable, type Owner, type Segment } from './key-table.ts'
+import type { Shared } from './keys.ts'
+
+const UNTIL = 0
+const STRIKES = 1
+const FORGET_AT = 2
+
+/**
+ * The blocks of one limit: until when a key is refused, and how many blocks it has had. Strikes are forgotten when a
+ * key has kept quiet for the longest block after its last one ended.
+ */
+export class Blocks implements Owner {
+  private readonly table: KeyTable
+  private readonly shared: Shared
+
+  constructor(shared: Shared) {
+    this.table = new KeyTable(3, shared.room)
+    this.shared = shared
+  }
+
+  /** The tick the key's block ends, 0 without one. */
+  until(key: string, now: number): number {
+    const at = this.find(key)
+    if (at < 0) return 0
+    const until = this.table.segment.cells[at + UNTIL]!
+    return until > now ? until : 0
+  }
+
+  /** A refusal: starts a block, each longer than the last. The caller knows that none is running. */
+  strike(key: string, rule: BlockRule, now: number): number {
+    const at = this.find(key)
+    const cells = this.table.segment.cells
+    const strikes = at < 0 || cells[at + FORGET_AT]! <= now ? 0 : cells[at + STRIKES]!
+    const ticks = Math.ceil(Math.min(rule.max, rule.first * rule.factor ** strikes))
+    return this.write(key, at, now + ticks, strikes + 1, now + ticks + (rule.factor > 1 ? rule.max : 0), now)
+  }
+
+  /** An operator's block: replaces a running one, whether that is longer or shorter. */
+  set(key: string, ticks: number, now: number): void {
+    const at = this.find(key)
+    const strikes = at < 0 ? 0 : this.table.segment.cells[at + STRIKES]!
+    const forgetAt = at < 0 ? 0 : this.table.segment.cells[at + FORGET_AT]!
+    this.write(key, at, now + ticks, strikes, Math.max(now + ticks, forgetAt), now)
+  }
+
+  forget(key: string): void {
+    const at = this.find(key)
+    if (at >= 0) this.table.remove(this.table.segment, at)
+  }
+
+  sweep(slots: number, now: number): boolean {
+    return this.table.sweep(slots, this, now)
+  }
+
+  idle(segment: Segment, offset: number, now: number): boolean {
+    return segment.cells[offset + FORGET_AT]! <= now
+  }
+
+  dropped(): void {}
+
+  private find(key: string): number {
+    const { hash } = this.shared
+    hash.of(key)
+    return this.table.find(hash.hi, hash.lo)
+  }
+
+  /** In a full store a key that has no block yet gets none: its limit goes on refusing it all the same. */
+  private write(key: string, at: number, until: number, strikes: number, forgetAt: number, now: number): number {
+    const { hash, room } = this.shared
+    if (at < 0 && room.live >= room.max) {
+      this.shared.overflowed()
+      return 0
+    }
+    hash.of(key)
+    const place = at >= 0 ? at : this.table.insert(hash.hi, hash.lo, this, now)
+    this.table.segment.cells.set([until, strikes, forgetAt], place)
+    return until
+  }
+}

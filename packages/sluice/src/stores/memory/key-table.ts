@@ -1,0 +1,232 @@
+/**
+ * Keys to a few numbers each, in typed arrays: no object per key, nothing for the garbage collector to walk.
+ *
+ * A slot is the 64-bit hash of its key and `width` doubles. Slots stand in segments found by the top bits of the hash
+ * (extendible hashing): a small segment doubles, a full-grown one splits in two, so growing never touches more than
+ * half a megabyte at once. Inside a segment a key stands at its place or the next free one (linear probing), and
+ * removing closes the gap, so no tombstones pile up.
+ */
+export class KeyTable {
+  readonly width: number
+  /** The segment `find` or `insert` last looked in. */
+  segment: Segment
+  readonly segments: Segment[]
+  private readonly stride: number
+  private readonly largest: number
+  private directory: Segment[]
+  private depth = 0
+  private readonly room: Room
+  /** Where the sweep goes on: which segment, and which slot in it. */
+  private sweptSegment = 0
+  private sweptSlot = 0
+
+  constructor(width: number, room: Room) {
+    this.width = width
+    this.stride = width + 1
+    this.largest = 2 ** Math.floor(Math.log2(SEGMENT_BYTES / (8 * this.stride)))
+    this.room = room
+    this.segment = new Segment(SMALLEST, this.stride, 0, 0)
+    this.segments = [this.segment]
+    this.directory = [this.segment]
+  }
+
+  /** Where the doubles of a key stand in `segment.cells`, or -1. `lo` is never 0: that marks a free slot. */
+  find(hi: number, lo: number): number {
+    const segment = this.directory[(hi >>> 1) >>> (31 - this.depth)]!
+    this.segment = segment
+    const { words, mask } = segment
+    const stride = this.stride
+    for (let slot = lo & mask; ; slot = (slot + 1) & mask) {
+      const at = slot * stride
+      const found = words[at * 2]
+      if (found === lo && words[at * 2 + 1] === hi) return at + 1
+      if (found === 0) return -1
+    }
+  }
+
+  /** Makes a slot for a key that `find` has not found; its doubles are 0. */
+  insert(hi: number, lo: number, owner: Owner, now: number): number {
+    let segment = this.directory[(hi >>> 1) >>> (31 - this.depth)]!
+    while ((segment.live + 1) * 5 > (segment.mask + 1) * 4) {
+      this.makeRoom(segment, owner, now)
+      segment = this.directory[(hi >>> 1) >>> (31 - this.depth)]!
+    }
+    this.segment = segment
+    this.room.live++
+    return place(segment, this.stride, hi, lo)
+  }
+
+  /** Forgets the key whose doubles stand at `offset` of `segment`. */
+  remove(segment: Segment, offset: number): void {
+    const { words, cells, mask } = segment
+    const stride = this.stride
+    let hole = (offset - 1) / stride
+    for (let next = (hole + 1) & mask; words[next * stride * 2] !== 0; next = (next + 1) & mask) {
+      // A key may move back into the hole unless its own place lies after it.
+      const home = words[next * stride * 2]! & mask
+      if (((next - home) & mask) < ((next - hole) & mask)) continue
+      copySlot(words, cells, next * stride, hole * stride, stride)
+      hole = next
+    }
+    words[hole * stride * 2] = 0
+    segment.live--
+    this.room.live--
+  }
+
+  /** Goes on looking for idle keys, at most `slots` slots and one segment further; true when it has come round. */
+  sweep(slots: number, owner: Owner, now: number): boolean {
+    const segment = this.segments[this.sweptSegment]!
+    this.sweptSlot = this.clean(segment, this.sweptSlot, slots, owner, now)
+    if (this.sweptSlot <= segment.mask) return false
+    this.shrink(segment)
+    this.sweptSlot = 0
+    this.sweptSegment = (this.sweptSegment + 1) % this.segments.length
+    return this.sweptSegment === 0
+  }
+
+  /** Removes the idle keys among `slots` slots of `segment` from `from` on; returns where to go on. */
+  private clean(segment: Segment, from: number, slots: number, owner: Owner, now: number): number {
+    const end = Math.min(from + slots, segment.mask + 1)
+    let slot = from
+    while (slot < end) {
+      const at = slot * this.stride
+      if (segment.words[at * 2] !== 0 && owner.idle(segment, at + 1, now)) {
+        owner.dropped(segment, at + 1)
+        this.remove(segment, at + 1) // may bring another key into this slot: look again
+      } else slot++
+    }
+    return slot
+  }
+
+  get size(): number {
+    return this.segments.reduce((sum, segment) => sum + segment.live, 0)
+  }
+
+  /** Gives back memory that a passed flood has left behind. */
+  private shrink(segment: Segment): void {
+    let size = segment.mask + 1
+    if (segment.live * 8 >= size || size === SMALLEST) return
+    while (size > SMALLEST && segment.live * 4 < size) size /= 2
+    this.resize(segment, size)
+  }
+
+  private makeRoom(segment: Segment, owner: Owner, now: number): void {
+    const size = segment.mask + 1
+    this.clean(segment, 0, size, owner, now)
+    if (segment.live * 8 < size * 5) return
+    if (size < this.largest) this.resize(segment, size * 2)
+    else this.split(segment)
+  }
+
+  private resize(segment: Segment, size: number): void {
+    const { words, cells, mask } = segment
+    segment.clear(size, this.stride)
+    reinsert(words, cells, mask + 1, this.stride, () => segment)
+  }
+
+  /** Two segments where one was: the next bit of the hash tells them apart. */
+  private split(segment: Segment): void {
+    const bit = segment.depth++
+    const size = segment.mask + 1
+    const twin = new Segment(size, this.stride, segment.depth, segment.origin)
+    this.segments.push(twin)
+    if (segment.depth > this.depth) {
+      this.depth++
+      this.directory = this.directory.flatMap(one => [one, one])
+    }
+    const wide = this.depth - segment.depth
+    for (let i = 0; i < this.directory.length; i++) {
+      if (this.directory[i] === segment && ((i >>> wide) & 1) === 1) this.directory[i] = twin
+    }
+    const bytes = segment.words.byteLength
+    scratch ??= new ArrayBuffer(SEGMENT_BYTES)
+    const words = new Int32Array(scratch, 0, bytes / 4)
+    words.set(segment.words)
+    segment.words.fill(0)
+    segment.live = 0
+    reinsert(words, new Float64Array(scratch, 0, bytes / 8), size, this.stride, hi => (hi << bit < 0 ? twin : segment))
+  }
+}
+
+/** Who owns the numbers in a table: it alone can tell when a key may be forgotten. */
+export interface Owner {
+  /** Would a fresh key behave the same? */
+  idle(segment: Segment, offset: number, now: number): boolean
+  /** The key is about to go. */
+  dropped(segment: Segment, offset: number): void
+}
+
+/** How many keys there are in all tables of a store, and how many there may be. */
+export interface Room {
+  live: number
+  readonly max: number
+}
+
+export class Segment {
+  /** The hash words and the doubles of a slot share one buffer, and so, mostly, one cache line. */
+  words!: Int32Array
+  cells!: Float64Array
+  mask = 0
+  live = 0
+  /** How many top bits of the hash all keys here share. */
+  depth: number
+  /** A tick that `cells` may count from. */
+  origin: number
+
+  constructor(size: number, stride: number, depth: number, origin: number) {
+    this.depth = depth
+    this.origin = origin
+    this.clear(size, stride)
+  }
+
+  clear(size: number, stride: number): void {
+    const buffer = new ArrayBuffer(size * stride * 8)
+    this.words = new Int32Array(buffer)
+    this.cells = new Float64Array(buffer)
+    this.mask = size - 1
+    this.live = 0
+  }
+}
+
+const SMALLEST = 8
+const SEGMENT_BYTES = 2 ** 19
+
+/** Where a splitting segment's slots stand meanwhile: one for all tables, since a split is done at once. */
+let scratch: ArrayBuffer | undefined
+
+function place(segment: Segment, stride: number, hi: number, lo: number): number {
+  const { words, cells, mask } = segment
+  let slot = lo & mask
+  while (words[slot * stride * 2] !== 0) slot = (slot + 1) & mask
+  const at = slot * stride
+  words[at * 2] = lo
+  words[at * 2 + 1] = hi
+  cells.fill(0, at + 1, at + stride)
+  segment.live++
+  return at + 1
+}
+
+function reinsert(
+  words: Int32Array,
+  cells: Float64Array,
+  size: number,
+  stride: number,
+  home: (hi: number) => Segment,
+): void {
+  for (let slot = 0; slot < size; slot++) {
+    const at = slot * stride
+    const lo = words[at * 2]!
+    if (lo === 0) continue
+    const hi = words[at * 2 + 1]!
+    const segment = home(hi)
+    const offset = place(segment, stride, hi, lo)
+    for (let i = 0; i < stride - 1; i++) segment.cells[offset + i] = cells[at + 1 + i]!
+  }
+}
+
+/** The hash goes word by word: as a double it could be a NaN, whose bits an engine need not keep. */
+function copySlot(words: Int32Array, cells: Float64Array, from: number, to: number, stride: number): void {
+  words[to * 2] = words[from * 2]!
+  words[to * 2 + 1] = words[from * 2 + 1]!
+  for (let i = 1; i < stride; i++) cells[to + i] = cells[from + i]!
+}

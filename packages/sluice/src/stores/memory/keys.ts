@@ -1,0 +1,118 @@
+import type { KeyHash } from '../../hash.ts'
+import { KeyTable, type Owner, type Room, type Segment } from './key-table.ts'
+
+/** What all ledgers of one store share. */
+export interface Shared {
+  readonly hash: KeyHash
+  readonly room: Room
+  /** Called for every decision made on a pooled bucket. */
+  overflowed(): void
+}
+
+/** An owner whose keys may have to share. */
+export interface PoolOwner extends Owner {
+  /** Copies one key's state. False where it cannot be in two places; then the key stays in its pool. */
+  copy(from: Segment, fromOffset: number, to: Segment, toOffset: number, now: number): boolean
+}
+
+/** How many pooled buckets the keys share that find no room. */
+const POOL_SIZE = 4096
+
+/**
+ * The keys of one ledger, and what happens when there are too many.
+ *
+ * A full store never hands out fresh quota: a key it has no room for shares a pooled bucket, chosen by hash, with
+ * others; and when there is room again it takes the pool's state along.
+ */
+export class Keys {
+  /** Where `find` or `make` found the last key: `segment.cells[at]` is its first number, `at` is -1 without one. */
+  segment: Segment
+  at = -1
+  /** Whether that is a place it shares. */
+  pooled = false
+  readonly table: KeyTable
+  private readonly owner: PoolOwner
+  private readonly shared: Shared
+  private pool: KeyTable | undefined
+
+  constructor(width: number, owner: PoolOwner, shared: Shared) {
+    this.table = new KeyTable(width, shared.room)
+    this.segment = this.table.segment
+    this.owner = owner
+    this.shared = shared
+  }
+
+  find(key: string, now: number): number {
+    const { hash, room } = this.shared
+    hash.of(key)
+    let at = this.table.find(hash.hi, hash.lo)
+    this.segment = this.table.segment
+    this.pooled = false
+    if (at < 0 && (this.pool !== undefined || room.live >= room.max)) at = this.findPooled(now)
+    this.at = at
+    return at
+  }
+
+  /** The place of the key just sought: its own if it has one, else a new one, all zeros. */
+  make(key: string, now: number): number {
+    if (this.at >= 0) return this.at
+    const { hash } = this.shared
+    hash.of(key)
+    this.at = this.table.insert(hash.hi, hash.lo, this.owner, now)
+    this.segment = this.table.segment
+    return this.at
+  }
+
+  /** Forgets a key. A shared place stays as it is: clearing it would be fresh quota for all who share it. */
+  forget(key: string, now: number): void {
+    if (this.find(key, now) < 0 || this.pooled) return
+    this.owner.dropped(this.segment, this.at)
+    this.table.remove(this.segment, this.at)
+    this.at = -1
+  }
+
+  /** Looks at a few slots, forgets the idle, and says whether it came round. */
+  sweep(slots: number, now: number): boolean {
+    if (!this.table.sweep(slots, this.owner, now)) return false
+    this.dropIdlePool(now)
+    return true
+  }
+
+  private findPooled(now: number): number {
+    const { hash, room } = this.shared
+    const index = hash.hi & (POOL_SIZE - 1)
+    const pooled = this.pool === undefined ? -1 : this.pool.find(index << 20, index + 1)
+    const inUse = pooled >= 0 && !this.owner.idle(this.pool!.segment, pooled, now)
+    if (room.live < room.max) {
+      if (!inUse) return -1
+      const own = this.table.insert(hash.hi, hash.lo, this.owner, now)
+      if (this.owner.copy(this.pool!.segment, pooled, this.table.segment, own, now)) {
+        this.segment = this.table.segment
+        return own
+      }
+      this.table.remove(this.table.segment, own)
+    }
+    this.shared.overflowed()
+    this.pool ??= new KeyTable(this.table.width, boundless())
+    const at = pooled >= 0 ? pooled : this.pool.insert(index << 20, index + 1, this.owner, now)
+    this.segment = this.pool.segment
+    this.pooled = true
+    return at
+  }
+
+  private dropIdlePool(now: number): void {
+    if (this.pool === undefined || this.shared.room.live >= this.shared.room.max) return
+    while (!this.pool.sweep(POOL_SIZE, this.owner, now));
+    if (this.pool.size === 0) this.pool = undefined
+  }
+}
+
+/** A count of keys that nothing limits. */
+export function boundless(): Room {
+  return { live: 0, max: Infinity }
+}
+
+/** For a ledger on the side, whose keys do not count. */
+export function apart(shared: Shared): Shared {
+  return { hash: shared.hash, room: boundless(), overflowed() {} }
+}

@@ -1,0 +1,87 @@
+import type { Rule } from '../../algorithms/rule.ts'
+import type { Charge, Space } from '../store.ts'
+import { Blocks } from './blocks.ts'
+import { BucketLedger } from './bucket-ledger.ts'
+import { FixedLedger } from './fixed-ledger.ts'
+import { Holds } from './holds.ts'
+import type { Shared } from './keys.ts'
+import type { Ledger } from './ledger.ts'
+import { LogLedger } from './log-ledger.ts'
+import { SlidingLedger } from './sliding-ledger.ts'
+import { SlotLedger } from './slot-ledger.ts'
+
+/** Something the store's sweep goes round. */
+export interface Sweepable {
+  sweep(slots: number, now: number): boolean
+}
+
+/** All state of one limit: a ledger for each shape of rule it has had, and blocks and reservations once there are any. */
+export class MemorySpace implements Space {
+  readonly path: string
+  blocks: Blocks | undefined
+  holds: Holds | undefined
+  private readonly shared: Shared
+  private readonly swept: Sweepable[]
+  private readonly ledgers = new Map<string, Ledger>()
+  private readonly buckets: BucketLedger[] = []
+  /** Nearly always the rule asked for next. */
+  private lastRule: Rule | undefined
+  private lastLedger: Ledger | undefined
+
+  constructor(path: string, shared: Shared, swept: Sweepable[]) {
+    this.path = path
+    this.shared = shared
+    this.swept = swept
+  }
+
+  ledger(rule: Rule): Ledger {
+    if (rule === this.lastRule) return this.lastLedger!
+    let ledger = this.ledgers.get(rule.shape)
+    if (ledger === undefined) {
+      ledger = this.newLedger(rule)
+      this.ledgers.set(rule.shape, ledger)
+      this.swept.push(ledger.keys)
+    }
+    this.lastRule = rule
+    this.lastLedger = ledger
+    return ledger
+  }
+
+  needBlocks(): Blocks {
+    if (this.blocks === undefined) {
+      this.blocks = new Blocks(this.shared)
+      this.swept.push(this.blocks)
+    }
+    return this.blocks
+  }
+
+  needHolds(): Holds {
+    this.holds ??= new Holds((charge: Charge) => this.ledger(charge.rule))
+    return this.holds
+  }
+
+  forget(rule: Rule, key: string, now: number): void {
+    this.ledger(rule).forget(key, now)
+    this.blocks?.forget(key)
+    this.holds?.forget(key)
+  }
+
+  private newLedger(rule: Rule): Ledger {
+    const { shared } = this
+    switch (rule.kind) {
+      case 'bucket': {
+        const ledger = new BucketLedger(rule, shared, this.buckets)
+        this.buckets.push(ledger)
+        return ledger
+      }
+      case 'fixed':
+        return new FixedLedger(shared)
+      case 'sliding':
+        return new SlidingLedger(rule, shared)
+      case 'log':
+        return new LogLedger(rule, shared)
+      case 'slots':
+        return new SlotLedger(shared)
+    }
+  }
+}
