@@ -1,0 +1,35 @@
+export type { Clock } from './clock.ts'
+export type { Decision, DecisionJson, Degraded, LimitState, Reason } from './decision.ts'
+export type { Duration, RateText } from './duration.ts'
+export { type ErrorCode, SluiceError } from './errors.ts'
+export { createLimiter } from './limiter/create.ts'
+export type { CostOption, Limiter, LimiterEvent, LimiterOptions, NamedLimits, WaitOptions } from './limiter/limiter.ts'
+export { type Key, type LimitMode, type LimitOptions, limits } from './limiter/limits.ts'
+export type { Reservation, Settlement } from './limiter/reservation.ts'
+export {
+  type ConcurrencyPolicy,
+  concurrency,
+  type FixedWindowOptions,
+  type FixedWindowPolicy,
+  fixedWindow,
+  type GcraPolicy,
+  gcra,
+  type LeakyBucketPolicy,
+  leakyBucket,
+  type Policy,
+  type PolicyLike,
+  type Rate,
+  type SlidingLogPolicy,
+  type SlidingWindowPolicy,
+  slidingLog,
+  slidingWindow,
+  type TokenBucketPolicy,
+  tokenBucket,
+} from './policy.ts'
+export {
+  type MemoryStats,
+  type MemoryStore,
+  type MemoryStoreOptions,
+  memoryStore,
+} from './stores/memory/memory-store.ts'
+export type { Store } from './stores/store.ts'

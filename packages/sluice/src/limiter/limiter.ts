@@ -1,0 +1,69 @@
+import type { Clock } from '../clock.ts'
+import type { Decision } from '../decision.ts'
+import type { Duration } from '../duration.ts'
+import type { Answer, Mode, Store } from '../stores/store.ts'
+import type { LimitMode, LimitOptions } from './limits.ts'
+import type { Reservation } from './reservation.ts'
+
+/** What a limiter tells besides its decisions. */
+export type LimiterEvent =
+  /** No limit applied to a subject: it passed unlimited. */
+  | { readonly type: 'nothing-applied'; readonly limiter: string }
+  /** The default store has no room for new keys: they share pooled buckets until there is. */
+  | { readonly type: 'overflow'; readonly limiter: string; readonly keys: number }
+
+export interface LimiterOptions<S = string, M extends Mode = Mode> {
+  /** Tells this limiter's state from that of others in the same store. `'default'` by default. */
+  name?: string
+  /** Tells this application's state from that of others in the same store. `'sluice'` by default. */
+  prefix?: string
+  /** `memoryStore()` by default. */
+  store?: Store<M>
+  /** For the default store; a store passed in keeps its own. */
+  clock?: Clock
+  /** Called with every decision, refused or not. */
+  onDecision?: (decision: Decision, subject: S) => void
+  onEvent?: (event: LimiterEvent) => void
+}
+
+export interface NamedLimits<S, M extends Mode = Mode> extends LimiterOptions<S, M> {
+  /** All of them or none of them. */
+  limits: Record<string, LimitOptions<S>>
+}
+
+export interface CostOption {
+  /** 1 by default; 0 only looks. A limit's own `cost` wins. */
+  cost?: number
+}
+
+export interface WaitOptions extends CostOption {
+  /** A longer wait than this is refused at once. Without it, as long as it takes. */
+  maxWait?: Duration
+  signal?: AbortSignal
+}
+
+/** Decides, request by request, over one or several limits. With an in-process store every answer is the value itself. */
+export interface Limiter<S = string, M extends Mode = 'sync'> {
+  readonly name: string
+  /** Takes the cost from all limits that apply, or from none of them. */
+  consume(subject: S, options?: CostOption): Answer<M, Decision>
+  /** Takes nothing; says whether the cost would pass. */
+  peek(subject: S, options?: CostOption): Answer<M, Decision>
+  /** Takes back what a decision took, once, as far as it can be without letting more through. */
+  refund(decision: Decision): Answer<M, void>
+  /** An operator's credit: gives so much back to the limits that apply, never beyond full. */
+  refund(subject: S, options: { cost: number }): Answer<M, void>
+  /** Forgets what is counted for a subject; limits without a key are left alone unless named. */
+  reset(subject: S, options?: { limits?: readonly string[] }): Answer<M, void>
+  /** Refuses the subject by one limit for so long. */
+  block(subject: S, options: { limit?: string; for: Duration }): Answer<M, void>
+  /** Sets an estimate aside, to be settled for what was really used. */
+  reserve(subject: S, options: { cost: number; ttl: Duration }): Answer<M, Reservation<M>>
+  /** Resolves when the request may start: at once, or later, or refused if that would take longer than `maxWait`. */
+  wait(subject: S, options?: WaitOptions): Promise<Decision>
+  /** The exact times, epoch milliseconds, that a `slidingLog` limit still counts for a subject. */
+  history(subject: S, options?: { limit?: string }): Answer<M, number[]>
+  /** Turns a limit on, off or into a shadow. */
+  setMode(limit: string, mode: LimitMode): void
+  close(): Answer<M, void>
+}

@@ -1,0 +1,138 @@
+import { type Rule, ruleOf } from '../algorithms/rule.ts'
+import { TICKS_PER_MS } from '../clock.ts'
+import { type Duration, parseDuration } from '../duration.ts'
+import { expected, SluiceError } from '../errors.ts'
+import { type Policy, type PolicyLike, policyOf } from '../policy.ts'
+import type { BlockRule, Limit, Space, Store } from '../stores/store.ts'
+
+/** `'shadow'` decides without enforcing; `'off'` does not apply. */
+export type LimitMode = 'enforce' | 'shadow' | 'off'
+
+/** Parts are kept apart, however they are spelt: `['a', 'bc']` is never `['ab', 'c']`. */
+export type Key = string | readonly string[]
+
+/** One named limit, as a user writes it. `S` is the subject: what is known about a request. */
+export interface LimitOptions<S> {
+  /** What is allowed, or a function that chooses it for a subject. */
+  policy: PolicyLike | ((subject: S) => PolicyLike)
+  /** Who is counted together; `undefined` means the limit does not apply. Without `key`, everybody is. */
+  key?: (subject: S) => Key | undefined
+  /** What a request costs here, whatever the call says. */
+  cost?: number | ((subject: S) => number)
+  mode?: LimitMode | ((subject: S) => LimitMode)
+  /** With `mode: 'shadow'`: decide as if this limit stood in place of that one. */
+  replaces?: string
+  /** A refusal by this limit refuses the key for so long, each time longer where `factor` says so. */
+  blockFor?: Duration | { first: Duration; factor?: number; max?: Duration }
+}
+
+/** Helps TypeScript infer the subject; a plain object does as well. */
+export function limits<S>(options: Record<string, LimitOptions<S>>): Record<string, LimitOptions<S>> {
+  return options
+}
+
+/** A limit made ready: options checked, policy compiled, state found. */
+export interface BoundLimit<S> extends Limit {
+  readonly name: string
+  readonly space: Space
+  readonly block: BlockRule | undefined
+  readonly keyOf: ((subject: S) => Key | undefined) | undefined
+  readonly ruleFor: Rule | ((subject: S) => Rule)
+  readonly cost: number | ((subject: S) => number) | undefined
+  readonly replaces: string | undefined
+  mode: LimitMode | ((subject: S) => LimitMode)
+}
+
+export function bindLimit<S>(name: string, options: LimitOptions<S>, path: string, store: Store): BoundLimit<S> {
+  const where = `limit '${name}'`
+  if (typeof options !== 'object' || options === null) {
+    throw expected('SLUICE_BAD_OPTION', `${where} as { policy, key?, … }`, options)
+  }
+  for (const option of Object.keys(options)) {
+    if (!KNOWN.has(option)) throw expected('SLUICE_BAD_OPTION', `${where} with ${[...KNOWN].join(', ')}`, option)
+  }
+  const { policy, key, cost, mode = 'enforce', replaces, blockFor } = options
+  if (key !== undefined && typeof key !== 'function') {
+    throw expected('SLUICE_BAD_OPTION', `${where} key as a function of the subject`, key)
+  }
+  if (cost !== undefined && typeof cost !== 'function') checkCost(cost)
+  return {
+    name,
+    space: store.space(path),
+    block: blockFor === undefined ? undefined : blockRule(blockFor, where),
+    keyOf: key,
+    ruleFor: typeof policy === 'function' ? subject => cachedRule(policy(subject)) : ruleOf(policyOf(policy)),
+    cost,
+    replaces,
+    mode: typeof mode === 'function' ? mode : checkMode(mode),
+  }
+}
+
+const KNOWN = new Set(['policy', 'key', 'cost', 'mode', 'replaces', 'blockFor'])
+
+export function checkMode(mode: unknown): LimitMode {
+  if (mode === 'enforce' || mode === 'shadow' || mode === 'off') return mode
+  throw expected('SLUICE_BAD_MODE', "mode 'enforce', 'shadow' or 'off'", mode)
+}
+
+/** A whole number from 0 on. NaN, fractions and negatives are refused before any state is touched. */
+export function checkCost(cost: unknown): number {
+  if (typeof cost === 'number' && Number.isSafeInteger(cost) && cost >= 0) return cost
+  throw expected('SLUICE_BAD_COST', 'a cost as a whole number from 0 on', cost, 'round it, or count in smaller units')
+}
+
+/** A `replaces` must name an enforceable sibling: a typing error would make the trial mean something else. */
+export function checkReplaces(bound: readonly BoundLimit<never>[]): void {
+  for (const { name, replaces } of bound) {
+    if (replaces === undefined) continue
+    if (replaces === name || !bound.some(other => other.name === replaces)) {
+      throw new SluiceError(
+        'SLUICE_UNKNOWN_LIMIT',
+        `limit '${name}' replaces '${replaces}', which is not another limit`,
+      )
+    }
+  }
+}
+
+function blockRule(blockFor: NonNullable<LimitOptions<never>['blockFor']>, where: string): BlockRule {
+  if (typeof blockFor !== 'object') {
+    const ticks = blockTicks(blockFor, `${where} blockFor`)
+    return { first: ticks, factor: 1, max: ticks }
+  }
+  const first = blockTicks(blockFor.first, `${where} blockFor.first`)
+  const { factor = 2 } = blockFor
+  if (typeof factor !== 'number' || !(factor >= 1) || factor > 1000) {
+    throw expected('SLUICE_BAD_BLOCK', `${where} blockFor.factor from 1 to 1000`, factor)
+  }
+  const max =
+    blockFor.max === undefined ? MAX_BLOCK_MS * TICKS_PER_MS : blockTicks(blockFor.max, `${where} blockFor.max`)
+  if (max < first) throw expected('SLUICE_BAD_BLOCK', `${where} blockFor.max of at least blockFor.first`, blockFor.max)
+  return { first, factor, max }
+}
+
+const MAX_BLOCK_MS = 366 * 86_400_000
+
+export function blockTicks(value: unknown, what: string): number {
+  return parseDuration(value, what, { min: 1, max: MAX_BLOCK_MS }, 'SLUICE_BAD_BLOCK') * TICKS_PER_MS
+}
+
+const texts = new Map<string, Rule>()
+const objects = new WeakMap<object, Rule>()
+const MOST_TEXTS = 1000
+
+/** The rule of a policy chosen for one subject: checked once, then found again by the same text or object. */
+function cachedRule(policy: unknown): Rule {
+  const known =
+    typeof policy === 'string'
+      ? texts.get(policy)
+      : typeof policy === 'object' && policy !== null
+        ? objects.get(policy)
+        : undefined
+  if (known !== undefined) return known
+  const rule = ruleOf(policyOf(policy) as Policy)
+  if (typeof policy === 'string') {
+    if (texts.size >= MOST_TEXTS) texts.clear()
+    texts.set(policy, rule)
+  } else objects.set(policy as object, rule)
+  return rule
+}
