@@ -1,0 +1,151 @@
+import { calendarWindow } from '../calendar.ts'
+import type { FixedWindowPolicy, Policy, Rate, SlidingWindowPolicy } from '../policy.ts'
+
+export interface Admitted {
+  /** Ticks, in order. */
+  readonly at: number
+  readonly cost: number
+}
+
+/**
+ * Law 4, checked on the list of admissions alone: it knows what a policy promises, not how anyone keeps the promise.
+ * Says what is wrong, or nothing. Credits and resets hand out more on purpose: leave them out of the trace.
+ * `phase` is that of `align: 'key'`, in ticks.
+ */
+export function envelopeViolation(
+  policy: Policy,
+  admissions: readonly Admitted[],
+  { phase = 0 }: { phase?: number } = {},
+): string | undefined {
+  for (const [j, { at }] of admissions.entries()) {
+    const before = admissions[j - 1]
+    if (before && at < before.at) return `admission ${j} at ${at} is earlier than the one before it at ${before.at}`
+  }
+  switch (policy.kind) {
+    case 'tokenBucket':
+      return bucketViolation(admissions, policy.capacity, policy.refill)
+    case 'leakyBucket':
+      return bucketViolation(admissions, policy.capacity, policy.leak)
+    case 'gcra':
+      return bucketViolation(admissions, policy.burst, policy.rate)
+    case 'fixedWindow':
+      return fixedWindowViolation(admissions, policy, phase)
+    case 'slidingWindow':
+      return slidingWindowViolation(admissions, policy)
+    case 'slidingLog': {
+      const window = ticks(policy.windowMs)
+      return spanViolation(admissions, policy.limit, span => span < window, `[t, t + ${window})`)
+    }
+    case 'concurrency':
+      // What is held at once depends on the releases, which this list does not have.
+      return undefined
+  }
+}
+
+/**
+ * Any i ≤ j: cost[i] + … + cost[j] ≤ capacity + rate × (t[j] − t[i]), times the period. With S the running sum that is
+ * (S[j] − rate·t[j]) − (S[i−1] − rate·t[i]) ≤ capacity, so for each j only the smallest right part so far matters.
+ */
+function bucketViolation(admissions: readonly Admitted[], capacity: number, rate: Rate): string | undefined {
+  const period = BigInt(ticks(rate.periodMs))
+  const count = BigInt(rate.count)
+  let sum = 0n
+  let smallest: { part: bigint; at: number; before: bigint } | undefined
+  for (const { at, cost } of admissions) {
+    const drained = count * BigInt(at)
+    const part = sum * period - drained
+    if (!smallest || part < smallest.part) smallest = { part, at, before: sum }
+    sum += BigInt(cost)
+    if (sum * period - drained - smallest.part > BigInt(capacity) * period) {
+      const refilled = Number(count * BigInt(at - smallest.at)) / Number(period)
+      return `${sum - smallest.before} in [${smallest.at}, ${at}], over ${capacity} + ${refilled} refilled`
+    }
+  }
+  return undefined
+}
+
+/** At most `limit` among any admissions whose first and last are `together`, told by how far apart they are. */
+function spanViolation(
+  admissions: readonly Admitted[],
+  limit: number,
+  together: (span: number) => boolean,
+  what: string,
+): string | undefined {
+  let first = 0
+  let sum = 0n
+  for (const { at, cost } of admissions) {
+    sum += BigInt(cost)
+    for (let oldest = admissions[first]!; !together(at - oldest.at); oldest = admissions[first]!) {
+      sum -= BigInt(oldest.cost)
+      first++
+    }
+    if (sum > BigInt(limit)) return `${sum} in [${admissions[first]!.at}, ${at}], over ${limit} in ${what}`
+  }
+  return undefined
+}
+
+/** At most `limit` in each window, where `windowAt` says which half-open one a tick belongs to. */
+function windowViolation(
+  admissions: readonly Admitted[],
+  limit: number,
+  windowAt: (at: number) => { start: number; end: number },
+): string | undefined {
+  let window = { start: -Infinity, end: -Infinity }
+  let sum = 0n
+  for (const { at, cost } of admissions) {
+    if (at >= window.end) {
+      window = windowAt(at)
+      sum = 0n
+    }
+    sum += BigInt(cost)
+    if (sum > BigInt(limit)) return `${sum} in the window [${window.start}, ${window.end}), over ${limit}`
+  }
+  return undefined
+}
+
+function fixedWindowViolation(admissions: readonly Admitted[], policy: FixedWindowPolicy, phase: number) {
+  const { limit, align } = policy
+  const window = ticks(policy.windowMs)
+  // A span as long as a window touches two windows at most, wherever they start: all that 'first' can be held to.
+  const inAnySpan = () => spanViolation(admissions, 2 * limit, span => span < window, `[t, t + ${window})`)
+  if (align === 'first') return inAnySpan()
+  if (align === 'epoch' || align === 'key') {
+    const from = align === 'key' ? phase : 0
+    return windowViolation(admissions, limit, at => alignedWindow(at, window, from)) ?? inAnySpan()
+  }
+  // Days and months differ in length, so 'any span' is any two neighbours, and follows from each window alone.
+  return windowViolation(admissions, limit, at => {
+    const { start, end } = calendarWindow(align, policy.timeZone ?? 'UTC', Math.floor(at / 1000))
+    return { start: ticks(start), end: ticks(end) }
+  })
+}
+
+/**
+ * The newest k sub-windows are counted in full, so any k neighbours hold at most `limit`. A span of window − sub, both
+ * ends included, touches no more than k of them: the law. One of a whole window touches k + 1, hence twice the limit,
+ * and comes arbitrarily near it: with k = 1 the law's span is a single tick and this is what is left to promise.
+ */
+function slidingWindowViolation(admissions: readonly Admitted[], { limit, windowMs, buckets }: SlidingWindowPolicy) {
+  const window = ticks(windowMs)
+  const sub = window / buckets
+  const full = window - sub
+  const neighbours = () => {
+    for (let shift = 0; shift < buckets; shift++) {
+      const found = windowViolation(admissions, limit, at => alignedWindow(at, window, shift * sub))
+      if (found) return found
+    }
+    return undefined
+  }
+  return (
+    spanViolation(admissions, limit, span => span <= full, `[t, t + ${full}]`) ??
+    spanViolation(admissions, 2 * limit, span => span < window, `[t, t + ${window})`) ??
+    neighbours()
+  )
+}
+
+function alignedWindow(at: number, length: number, phase: number): { start: number; end: number } {
+  const since = (((at - phase) % length) + length) % length
+  return { start: at - since, end: at - since + length }
+}
+
+const ticks = (ms: number): number => Math.round(ms * 1000)

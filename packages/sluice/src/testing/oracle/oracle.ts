@@ -1,0 +1,118 @@
+import type { Policy } from '../../policy.ts'
+import { bucketModel } from './bucket.ts'
+import { concurrencyModel } from './concurrency.ts'
+import { fixedWindowModel } from './fixed-window.ts'
+import { least, type Model, most } from './model.ts'
+import { slidingLogModel } from './sliding-log.ts'
+import { slidingWindowModel } from './sliding-window.ts'
+
+/** All times are ticks (whole microseconds). One past 2^53 is the nearest double. */
+export interface OracleVerdict {
+  allowed: boolean
+  /** The largest cost that passes now: after taking, if it was taken; else as things stand. */
+  remaining: number
+  /** When nothing is counted any more; the time of asking itself when that is so already. */
+  resetAt: number
+  /** 0 when allowed; else the first tick at which the same cost passes if nobody else consumes; Infinity when never. */
+  retryAt: number
+}
+
+/**
+ * The independent judge of kernels, scripts and stores: one key of one policy, slow and exact, sharing no code with them.
+ *
+ * Time running backwards: the largest `at` ever seen, by whatever call and over resets, stands in for a smaller one.
+ */
+export interface Oracle {
+  /** Cost 0 only looks. */
+  consume(at: number, cost: number): OracleVerdict
+  peek(at: number, cost: number): OracleVerdict
+  /** Law 12, for an admitted charge of this cost; `chargedAt` is the time it was counted at, never run backwards. */
+  refund(at: number, cost: number, chargedAt: number): void
+  /** An operator's credit, clamped at full; nothing for concurrency. */
+  credit(at: number, cost: number): void
+  reset(): void
+  /** Concurrency only: the n-th allowed `consume`, from 0, those of cost 0 and those before a reset included. */
+  release?(at: number, acquisition: number): boolean
+}
+
+export interface OracleOptions {
+  /** Where the windows of `align: 'key'` start, in ticks from 0 up to one window. */
+  phase?: number
+}
+
+export function oracleFor(policy: Policy, options: OracleOptions = {}): Oracle {
+  const model = modelOf(policy, options)
+  const limit = BigInt(limitOf(policy))
+  let latest = 0n
+  const clamp = (at: number): bigint => {
+    latest = most(latest, BigInt(at))
+    return latest
+  }
+
+  const verdict = (at: bigint, cost: bigint, allowed: boolean): OracleVerdict => ({
+    allowed,
+    // Both are searched for with the predicate itself: a formula could be wrong in the way the judged one is.
+    remaining: Number(firstTrue(0n, limit, more => !model.passes(at, more + 1n))),
+    resetAt: Number(most(at, model.wholeAt())),
+    retryAt: allowed ? 0 : cost > limit ? Infinity : Number(firstTrue(at, model.wholeAt(), t => model.passes(t, cost))),
+  })
+
+  const oracle: Oracle = {
+    consume(at, cost) {
+      const now = clamp(at)
+      const units = BigInt(cost)
+      const allowed = model.passes(now, units)
+      if (allowed) model.charge(now, units)
+      return verdict(now, units, allowed)
+    },
+    peek(at, cost) {
+      const now = clamp(at)
+      return verdict(now, BigInt(cost), model.passes(now, BigInt(cost)))
+    },
+    refund(at, cost, chargedAt) {
+      const now = clamp(at)
+      model.refund(now, BigInt(cost), least(now, BigInt(chargedAt)))
+    },
+    credit: (at, cost) => model.credit(clamp(at), BigInt(cost)),
+    reset: () => model.reset(),
+  }
+  if (model.release) oracle.release = (at, acquisition) => model.release?.(clamp(at), acquisition) ?? false
+  return oracle
+}
+
+/** The smallest n in [from, to] with `test(n)`, where the test turns from false to true once and is true at `to`. */
+function firstTrue(from: bigint, to: bigint, test: (n: bigint) => boolean): bigint {
+  let low = from
+  let high = to
+  while (low < high) {
+    const middle = (low + high) / 2n
+    if (test(middle)) high = middle
+    else low = middle + 1n
+  }
+  return low
+}
+
+function modelOf(policy: Policy, { phase = 0 }: OracleOptions): Model {
+  switch (policy.kind) {
+    case 'tokenBucket':
+      return bucketModel(policy.capacity, policy.refill)
+    case 'leakyBucket':
+      return bucketModel(policy.capacity, policy.leak)
+    case 'gcra':
+      return bucketModel(policy.burst, policy.rate)
+    case 'fixedWindow':
+      return fixedWindowModel(policy, BigInt(phase))
+    case 'slidingWindow':
+      return slidingWindowModel(policy)
+    case 'slidingLog':
+      return slidingLogModel(policy)
+    case 'concurrency':
+      return concurrencyModel(policy)
+  }
+}
+
+/** The largest cost that can ever pass. */
+export function limitOf(policy: Policy): number {
+  if (policy.kind === 'tokenBucket' || policy.kind === 'leakyBucket') return policy.capacity
+  return policy.kind === 'gcra' ? policy.burst : policy.limit
+}
