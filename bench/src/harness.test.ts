@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { compare, orderOf } from './harness.ts'
+import { isNoise, json, type Report, table } from './report.ts'
+import { distance, median, medianRatio, spread } from './statistics.ts'
+
+test.each([
+  [[5], 5],
+  [[9, 1, 5], 5],
+  [[4, 1, 3, 2], 2.5],
+  [[10, 9, 100], 10],
+])('the median of %j is %d', (values, expected) => {
+  expect(median(values)).toBe(expected)
+})
+
+test('the median leaves its input in order', () => {
+  const values = [3, 1, 2]
+  median(values)
+  expect(values).toEqual([3, 1, 2])
+})
+
+test('a ratio is taken within each round, so a slow round cancels', () => {
+  expect(medianRatio([200, 40, 180], [100, 20, 90])).toBe(2)
+  // The quotient of the medians would say 1.
+  expect(medianRatio([100, 10, 10], [10, 1, 10])).toBe(10)
+})
+
+test('faster and slower by the same factor are equally far from 1', () => {
+  expect(distance(1)).toBe(0)
+  expect(distance(1.25)).toBeCloseTo(0.25)
+  expect(distance(0.8)).toBeCloseTo(0.25)
+})
+
+test('the A/A spread is the worst round but for the worst tenth', () => {
+  const again = Array.from({ length: 11 }, () => 100)
+  expect(spread([100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 900], again)).toBeCloseTo(0.09)
+  expect(spread([100, 100], [100, 50])).toBeCloseTo(1)
+  expect(spread([100], [80])).toBeCloseTo(0.25)
+})
+
+test('a ratio inside the A/A spread is no result, and without an A/A line nothing is called noise', () => {
+  expect(isNoise(1.05, 0.06)).toBe(true)
+  expect(isNoise(0.95, 0.06)).toBe(true)
+  expect(isNoise(0.9, 0.06)).toBe(false)
+  expect(isNoise(1, null)).toBe(false)
+})
+
+test('the order of a round is rotated, and turned round every other round', () => {
+  expect([0, 1, 2, 3].map(round => orderOf(['a', 'b', 'c'], round).join(''))).toEqual(['abc', 'acb', 'cab', 'cba'])
+})
+
+const report: Report = {
+  bench: 'memory',
+  case: 'some case',
+  unit: 'decisions/s',
+  better: 'more',
+  rows: [
+    { name: 'sluice', role: 'sluice', value: 8_765_432 },
+    { name: 'sluice', role: 'again', value: 8_700_000, ratio: 1.01 },
+    { name: 'peer', role: 'peer', value: 2_000_000, ratio: 4.38 },
+    { name: 'bare Map', role: 'reference', value: 9_000_000, ratio: 0.97 },
+  ],
+  aa: 0.04,
+}
+
+test('the JSON line has the peers apart from the references, and a ratio for both', () => {
+  expect(JSON.parse(json(report))).toEqual({
+    bench: 'memory',
+    case: 'some case',
+    unit: 'decisions/s',
+    sluice: 8_765_000,
+    peers: { peer: 2_000_000 },
+    ratio: { peer: 4.38, 'bare Map': 0.97 },
+    aa: 0.04,
+    references: { 'bare Map': 9_000_000 },
+  })
+})
+
+test('the table marks what is within the noise', () => {
+  const lines = table(report).split('\n')
+  expect(lines.find(line => line.includes('bare Map'))).toContain('≈ 0.97')
+  expect(lines.find(line => line.includes('peer'))).not.toContain('≈')
+})
+
+test('everyone runs, and whoever can be called in several ways is called in its fastest', async () => {
+  const spin = (count: number, each: number) => {
+    let sum = 0
+    for (let i = 0; i < count * each; i++) sum += Math.sqrt(i)
+    return sum < 0 ? 0 : count
+  }
+  const sluice = () => ({ name: 'sluice', ways: { only: (count: number) => spin(count, 2) } })
+  const peer = {
+    name: 'peer',
+    ways: { slow: async (count: number) => spin(count, 200), fast: (count: number) => spin(count, 2) },
+  }
+  const { rows } = await compare({ sluice, peers: [peer], fill: 10 }, { rounds: 3, sliceMs: 2 })
+  expect(rows.map(row => row.role)).toEqual(['sluice', 'peer', 'again'])
+  expect(rows[1]!.note).toContain('100 % admitted, fastest by fast')
+})

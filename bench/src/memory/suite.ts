@@ -1,0 +1,7 @@
+import type { BenchCase } from '../suites.ts'
+import { footprintCases } from './footprint.ts'
+import { logLengthCase } from './log-length.ts'
+import { tenMillionCase } from './ten-million.ts'
+import { throughputCases } from './throughput.ts'
+
+export const cases: readonly BenchCase[] = [...throughputCases, ...footprintCases, tenMillionCase, logLengthCase]

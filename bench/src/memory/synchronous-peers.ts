@@ -1,0 +1,72 @@
+import { createRequire } from 'node:module'
+import { TokenBucket } from 'limiter'
+import type { Contestant } from '../harness.ts'
+import { HOUR_SECONDS } from './asynchronous-peers.ts'
+import { after, type Keys } from './keys.ts'
+
+interface FastifyLocalStore {
+  incr(
+    key: string,
+    callback: (error: unknown, result: { current: number }) => void,
+    windowMs: number,
+    max: number,
+  ): void
+}
+
+/** Its in-process store is not exported, but lies in a file of its own. */
+const LocalStore = createRequire(import.meta.url)('@fastify/rate-limit/store/LocalStore.js') as new (
+  continueExceeding: boolean,
+  exponentialBackoff: boolean,
+  cache: number,
+) => FastifyLocalStore
+
+/** With a cache of all keys: at its default of 5,000 it would forget half of them and be timed at something else. */
+export function fastifyRateLimit(limit: number, keys: Keys): Contestant {
+  const store = new LocalStore(false, false, keys.size)
+  let at = 0
+  let admitted = 0
+  const count1 = (_error: unknown, result: { current: number }) => {
+    if (result.current <= limit) admitted++
+  }
+  return {
+    name: '@fastify/rate-limit',
+    ways: {
+      'its callback': count => {
+        const before = admitted
+        for (let i = 0; i < count; i++) {
+          store.incr(`user:${keys.order[at]}`, count1, HOUR_SECONDS * 1000, limit)
+          at = after(keys, at)
+        }
+        return admitted - before
+      },
+    },
+  }
+}
+
+/** It limits one thing; for many keys its users keep a Map of them. Its token bucket is its fastest part, and needs no promise. */
+export function limiter(limit: number, refillPerHour: number, keys: Keys): Contestant {
+  const buckets = new Map<string, TokenBucket>()
+  let at = 0
+  const bucketOf = (key: string) => {
+    let bucket = buckets.get(key)
+    if (bucket === undefined) {
+      bucket = new TokenBucket({ bucketSize: limit, tokensPerInterval: refillPerHour, interval: 'hour' })
+      bucket.content = limit
+      buckets.set(key, bucket)
+    }
+    return bucket
+  }
+  return {
+    name: 'limiter',
+    ways: {
+      tryRemoveTokens: count => {
+        let admitted = 0
+        for (let i = 0; i < count; i++) {
+          if (bucketOf(`user:${keys.order[at]}`).tryRemoveTokens(1)) admitted++
+          at = after(keys, at)
+        }
+        return admitted
+      },
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import { distance } from './statistics.ts'
+
+/** One line of a case's table. */
+export interface Row {
+  readonly name: string
+  readonly role: 'sluice' | 'again' | 'peer' | 'reference'
+  readonly value: number
+  /** Against Sluice, bigger is better for Sluice; absent where there is nothing to compare. */
+  readonly ratio?: number
+  readonly note?: string
+}
+
+export interface Report {
+  readonly bench: string
+  readonly case: string
+  readonly unit: string
+  readonly better: 'more' | 'less'
+  readonly rows: readonly Row[]
+  /** How far Sluice is from itself; null where it was measured once only. */
+  readonly aa: number | null
+  /** Further numbers for the JSON line. */
+  readonly extra?: Readonly<Record<string, number>>
+}
+
+/** A ratio no farther from 1 than Sluice is from itself is not a result. */
+export function isNoise(ratio: number, aa: number | null): boolean {
+  return aa !== null && distance(ratio) <= aa
+}
+
+export function print(report: Report): void {
+  console.log(`\n${table(report)}\n${json(report)}`)
+}
+
+export function table({ case: name, unit, better, rows, aa }: Report): string {
+  const compared = rows.some(row => row.ratio !== undefined)
+  const against = better === 'more' ? 'sluice / it' : 'it / sluice'
+  const lines = [['', unit, compared ? against : '', '']]
+  for (const row of rows) {
+    const mark = row.ratio !== undefined && isNoise(row.ratio, aa) ? '≈ ' : ''
+    const ratio = row.ratio === undefined ? '' : `${mark}${row.ratio.toFixed(2)}`
+    lines.push([row.role === 'again' ? `${row.name}, again (A/A)` : row.name, figure(row.value), ratio, row.note ?? ''])
+  }
+  const widths = [0, 1, 2].map(column => Math.max(...lines.map(line => line[column]!.length)))
+  const body = lines.map(([name, value, ratio, note]) =>
+    `  ${name!.padEnd(widths[0]!)}  ${value!.padStart(widths[1]!)}  ${ratio!.padStart(widths[2]!)}  ${note}`.trimEnd(),
+  )
+  return [`${name}${compared ? `   (${legend(aa)})` : ''}`, ...body].join('\n')
+}
+
+export function json(report: Report): string {
+  const pick = (roles: readonly Row['role'][], number: (row: Row) => number | undefined) =>
+    Object.fromEntries(
+      report.rows
+        .filter(row => roles.includes(row.role) && number(row) !== undefined)
+        .map(row => [row.name, significant(number(row)!)]),
+    )
+  const references = pick(['reference'], row => row.value)
+  return JSON.stringify({
+    bench: report.bench,
+    case: report.case,
+    unit: report.unit,
+    sluice: significant(report.rows.find(row => row.role === 'sluice')!.value),
+    peers: pick(['peer'], row => row.value),
+    ratio: pick(['peer', 'reference'], row => row.ratio),
+    aa: report.aa === null ? null : significant(report.aa),
+    ...(Object.keys(references).length === 0 ? {} : { references }),
+    ...report.extra,
+  })
+}
+
+function legend(aa: number | null): string {
+  const noise = aa === null ? '' : `; ≈ is within the A/A spread of ${(100 * aa).toFixed(1)} %, no result`
+  return `ratios: bigger is better for Sluice${noise}`
+}
+
+function figure(value: number): string {
+  return value >= 1000 ? Math.round(value).toLocaleString('en-US') : value.toPrecision(3)
+}
+
+/** Four digits are already more than the noise allows. */
+function significant(value: number): number {
+  return Number(value.toPrecision(4))
+}

@@ -1,0 +1,54 @@
+import { parseArgs } from 'node:util'
+import { inChild } from './child.ts'
+import { DEFAULTS } from './harness.ts'
+import { suites } from './suites.ts'
+
+const CASE_LIMIT_MS = 15 * 60_000
+
+const USAGE = `npm run bench -- <suite> [--case substring] [--rounds ${DEFAULTS.rounds}] [--slice ${DEFAULTS.sliceMs}]
+suites: ${Object.keys(suites).join(', ')}
+--slice is how many milliseconds each contestant runs in each round`
+
+const asked = readArguments()
+const load = asked === undefined ? undefined : suites[asked.suite]
+if (asked === undefined || load === undefined) {
+  console.error(USAGE)
+  process.exit(2)
+}
+
+const all = await load()
+const chosen = all.filter(({ name }) => name.toLowerCase().includes(asked.only.toLowerCase()))
+if (chosen.length === 0) {
+  console.error(`no case of '${asked.suite}' has '${asked.only}' in its name; there are:`)
+  for (const { name } of all) console.error(`  ${name}`)
+  process.exit(2)
+}
+
+console.log(`node ${process.version}, ${process.arch}; ${asked.rounds} rounds of about ${asked.sliceMs} ms each`)
+for (const { name } of chosen) {
+  const args = [asked.suite, name, String(asked.rounds), String(asked.sliceMs)]
+  try {
+    await inChild(new URL('./case.ts', import.meta.url), args, CASE_LIMIT_MS)
+  } catch (error) {
+    console.error(`\n${name}: ${(error as Error).message}`)
+    process.exitCode = 1
+  }
+}
+
+function readArguments() {
+  try {
+    const { positionals, values } = parseArgs({
+      allowPositionals: true,
+      options: {
+        case: { type: 'string', default: '' },
+        rounds: { type: 'string', default: String(DEFAULTS.rounds) },
+        slice: { type: 'string', default: String(DEFAULTS.sliceMs) },
+      },
+    })
+    const [rounds, sliceMs] = [Number(values.rounds), Number(values.slice)]
+    const isSane = Number.isInteger(rounds) && rounds >= 1 && sliceMs >= 1 && positionals.length === 1
+    return isSane ? { suite: positionals[0]!, only: values.case, rounds, sliceMs } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,24 @@
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+/** The median of the ratios within each round: what slows a whole round down slows both sides and cancels. */
+export function medianRatio(ours: readonly number[], theirs: readonly number[]): number {
+  return median(ours.map((value, round) => value / theirs[round]!))
+}
+
+/** How far a ratio is from 1, the same in both directions: 1.25 and 0.8 are both 0.25 away. */
+export function distance(ratio: number): number {
+  return Math.max(ratio, 1 / ratio) - 1
+}
+
+/**
+ * The A/A spread: how far apart the same code comes out within a round, the worst tenth of the rounds left out (with 11
+ * rounds, one). It is a spread of single rounds set against ratios that are medians of rounds, so it errs on the strict side.
+ */
+export function spread(ours: readonly number[], again: readonly number[]): number {
+  const distances = ours.map((value, round) => distance(value / again[round]!)).toSorted((a, b) => a - b)
+  return distances[Math.ceil(distances.length * 0.9) - 1]!
+}
