@@ -8,6 +8,8 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: ['@sluice/source'] } },
   test: {
+    // Tests share no globals, so they need no process each: that would cost more than most of them take.
+    isolate: false,
     include: ['{packages,bench,scripts,examples,apps}/**/*.test.ts'],
   },
 })

@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
 /** Why a decision fell as it did. */
 export type Reason = 'ok' | 'limited' | 'cost-exceeds-limit' | 'blocked' | 'outage'
 

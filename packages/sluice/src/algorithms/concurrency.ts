@@ -10,13 +10,14 @@ export interface SlotsRule {
   readonly kind: 'slots'
   readonly policy: ConcurrencyPolicy
   readonly limit: number
+  readonly perRequest: 1
   readonly ttlTicks: number
   readonly shape: string
 }
 
 export function slotsRule(policy: ConcurrencyPolicy): SlotsRule {
   const ttlTicks = Math.round(policy.ttlMs * TICKS_PER_MS)
-  return { kind: 'slots', policy, limit: policy.limit, ttlTicks, shape: 'slots' }
+  return { kind: 'slots', policy, limit: policy.limit, perRequest: 1, ttlTicks, shape: 'slots' }
 }
 
 /** One holder: a link in its key's queue. */
@@ -102,7 +103,7 @@ export function decide(slots: Slots, rule: SlotsRule, cost: number, out: Verdict
   out.retryAt = over <= 0 ? 0 : cost > rule.limit ? Infinity : slots.freedAt(over)
 }
 
-export function describe(slots: Slots, rule: SlotsRule, now: number, out: Verdict): void {
-  out.remaining = Math.max(0, rule.limit - slots.held)
+export function describe(slots: Slots, now: number, out: Verdict): void {
+  out.used = slots.held
   out.resetAt = Math.max(now, slots.lastExpiry)
 }

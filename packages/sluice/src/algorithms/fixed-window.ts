@@ -14,6 +14,7 @@ export interface FixedRule {
   readonly kind: 'fixed'
   readonly policy: FixedWindowPolicy
   readonly limit: number
+  readonly perRequest: 1
   /** 0 for calendar windows. */
   readonly windowTicks: number
   readonly shape: string
@@ -30,7 +31,7 @@ export function fixedRule(policy: FixedWindowPolicy): FixedRule {
     : align === 'first'
       ? (now: number) => now + windowTicks
       : (now: number, phase: number) => (Math.floor((now - phase) / windowTicks) + 1) * windowTicks + phase
-  return { kind: 'fixed', policy, limit, windowTicks, shape, endAfter }
+  return { kind: 'fixed', policy, limit, perRequest: 1, windowTicks, shape, endAfter }
 }
 
 /** Asking the calendar is slow, and the answer holds until the window ends. */
@@ -53,8 +54,8 @@ export function decide(count: number, endAt: number, rule: FixedRule, cost: numb
   out.retryAt = out.allowed ? 0 : cost > rule.limit ? Infinity : endAt
 }
 
-export function describe(count: number, endAt: number, rule: FixedRule, now: number, out: Verdict): void {
-  out.remaining = Math.max(0, rule.limit - count)
+export function describe(count: number, endAt: number, now: number, out: Verdict): void {
+  out.used = count
   out.resetAt = count > 0 ? endAt : now
 }
 

@@ -10,13 +10,14 @@ export interface LogRule {
   readonly kind: 'log'
   readonly policy: SlidingLogPolicy
   readonly limit: number
+  readonly perRequest: 1
   readonly windowTicks: number
   readonly shape: string
 }
 
 export function logRule(policy: SlidingLogPolicy): LogRule {
   const windowTicks = Math.round(policy.windowMs * TICKS_PER_MS)
-  return { kind: 'log', policy, limit: policy.limit, windowTicks, shape: `log ${windowTicks}` }
+  return { kind: 'log', policy, limit: policy.limit, perRequest: 1, windowTicks, shape: `log ${windowTicks}` }
 }
 
 const SMALLEST_RING = 4
@@ -103,7 +104,7 @@ export function decide(ring: Ring, rule: LogRule, cost: number, out: Verdict): v
 }
 
 export function describe(ring: Ring, rule: LogRule, now: number, out: Verdict): void {
-  out.remaining = Math.max(0, rule.limit - ring.count)
+  out.used = ring.count
   out.resetAt = ring.count === 0 ? now : ring.newest + rule.windowTicks
 }
 

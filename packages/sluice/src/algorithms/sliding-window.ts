@@ -16,6 +16,7 @@ export interface SlidingRule {
   readonly kind: 'sliding'
   readonly policy: SlidingWindowPolicy
   readonly limit: number
+  readonly perRequest: 1
   /** k. */
   readonly buckets: number
   readonly subTicks: number
@@ -25,7 +26,7 @@ export interface SlidingRule {
 export function slidingRule(policy: SlidingWindowPolicy): SlidingRule {
   const subTicks = Math.round(policy.windowMs * TICKS_PER_MS) / policy.buckets
   const { buckets, limit } = policy
-  return { kind: 'sliding', policy, limit, buckets, subTicks, shape: `sliding ${subTicks} ${buckets}` }
+  return { kind: 'sliding', policy, limit, perRequest: 1, buckets, subTicks, shape: `sliding ${subTicks} ${buckets}` }
 }
 
 /** The cells of one key: `cells[offset]` is the newest index, the ring follows. */
@@ -40,10 +41,10 @@ function indexAt(cells: Cells, offset: number, rule: SlidingRule, now: number): 
   return Math.max(Math.floor(now / rule.subTicks), cells[offset]!)
 }
 
-/** The count of sub-window n, as seen while the newest counted one is `cells[offset]`. */
+/** The count of sub-window n, as seen while the newest counted one is `cells[offset]`. There is none before the epoch. */
 function countOf(cells: Cells, offset: number, rule: SlidingRule, n: number): number {
   const newest = cells[offset]!
-  return n > newest || n < newest - rule.buckets ? 0 : cells[offset + 1 + (n % (rule.buckets + 1))]!
+  return n < 0 || n > newest || n < newest - rule.buckets ? 0 : cells[offset + 1 + (n % (rule.buckets + 1))]!
 }
 
 /** The sum of the sub-windows wholly inside the window that ends in sub-window `index`. */
@@ -81,7 +82,7 @@ function retryAt(cells: Cells, offset: number, rule: SlidingRule, now: number, c
 }
 
 export function describe(cells: Cells, offset: number, rule: SlidingRule, now: number, out: Verdict): void {
-  out.remaining = Math.max(0, rule.limit - used(cells, offset, rule, now))
+  out.used = used(cells, offset, rule, now)
   out.resetAt = Math.max(now, wholeAt(cells, offset, rule))
 }
 

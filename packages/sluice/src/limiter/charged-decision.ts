@@ -4,33 +4,35 @@ import { type Charge, ENFORCED } from '../stores/store.ts'
 import type { BoundLimit } from './limits.ts'
 
 /**
- * A decision is the charges that came back from the store and the one of them that binds; what a user reads is worked
- * out when it is read.
+ * A decision is the charges that came back from the store, at least one, and the one of them that binds; what a user
+ * reads is worked out when it is read.
  */
 export class ChargedDecision implements Decision {
-  readonly allowed: boolean
-  readonly degraded: Degraded
-  /** The charges of all limits that applied. */
-  readonly charges: readonly Charge[]
-  /** The binding one; undefined where no enforced limit applied. */
+  /** The binding charge; undefined where no enforced limit applied. */
   private readonly binding: Charge | undefined
-  /** The store's now. */
-  readonly atTicks: number
-  private readonly releaser: Releaser
+  /** The charges of all limits that applied; undefined where the binding one is the only one. */
+  private readonly several: readonly Charge[] | undefined
 
-  constructor(
-    allowed: boolean,
-    charges: readonly Charge[],
-    binding: Charge | undefined,
-    atTicks: number,
-    releaser: Releaser,
-  ) {
-    this.allowed = allowed
-    this.degraded = false
-    this.charges = charges
+  constructor(binding: Charge | undefined, several: readonly Charge[] | undefined) {
     this.binding = binding
-    this.atTicks = atTicks
-    this.releaser = releaser
+    this.several = several
+  }
+
+  /** The charges of all limits that applied. */
+  get charges(): readonly Charge[] {
+    return this.several ?? [this.binding!]
+  }
+
+  get allowed(): boolean {
+    return this.binding === undefined || this.binding.allowed
+  }
+
+  private get atTicks(): number {
+    return (this.binding ?? this.several![0]!).at
+  }
+
+  get degraded(): Degraded {
+    return false
   }
 
   get reason(): Reason {
@@ -40,7 +42,7 @@ export class ChargedDecision implements Decision {
   }
 
   get policy(): string {
-    return this.binding === undefined ? '' : nameOf(this.binding)
+    return this.binding === undefined ? '' : limitOf(this.binding).name
   }
 
   get limit(): number {
@@ -60,19 +62,30 @@ export class ChargedDecision implements Decision {
   }
 
   get resetAfterMs(): number {
-    return this.binding === undefined ? 0 : (this.binding.resetAt - this.atTicks) / TICKS_PER_MS
+    return this.binding === undefined ? 0 : (this.binding.resetAt - this.binding.at) / TICKS_PER_MS
   }
 
   get retryAfterMs(): number {
-    return this.allowed ? 0 : (this.binding!.retryAt - this.atTicks) / TICKS_PER_MS
+    return this.allowed ? 0 : (this.binding!.retryAt - this.binding!.at) / TICKS_PER_MS
   }
 
   get limits(): readonly LimitState[] {
-    return this.charges.map(charge => stateOf(charge, this.atTicks))
+    return this.charges.map(stateOf)
+  }
+
+  /** The same, refused: for one that would pass but must not, before that time (epoch milliseconds). */
+  refusedUntil(ms: number): this {
+    const { binding } = this
+    if (binding !== undefined) {
+      binding.allowed = false
+      binding.retryAt = Math.max(binding.retryAt, binding.at, Math.ceil(ms * TICKS_PER_MS))
+    }
+    return this
   }
 
   release(): void {
-    this.releaser.release(this)
+    const held = this.charges.filter(charge => charge.hold !== undefined && charge.rule.kind === 'slots')
+    if (held.length > 0) limitOf(held[0]!).release(held)
   }
 
   [Symbol.dispose](): void {
@@ -102,25 +115,20 @@ export class ChargedDecision implements Decision {
   }
 }
 
-/** Who gives back what a decision took. */
-export interface Releaser {
-  release(decision: ChargedDecision): void
+/** A charge comes back with the limit it went out with. */
+export function limitOf(charge: Charge): BoundLimit<never> {
+  return charge.limit as BoundLimit<never>
 }
 
-/** Where releasing and disposing stay cheap: no slot, nothing to do. */
-export function nameOf(charge: Charge): string {
-  return (charge.limit as BoundLimit<unknown>).name
-}
-
-function stateOf(charge: Charge, atTicks: number): LimitState {
+function stateOf(charge: Charge): LimitState {
   return {
-    name: nameOf(charge),
+    name: limitOf(charge).name,
     allowed: charge.allowed,
     limit: charge.rule.limit,
     remaining: charge.remaining,
     resetAt: charge.resetAt / TICKS_PER_MS,
-    resetAfterMs: (charge.resetAt - atTicks) / TICKS_PER_MS,
-    retryAfterMs: charge.allowed ? 0 : (charge.retryAt - atTicks) / TICKS_PER_MS,
+    resetAfterMs: (charge.resetAt - charge.at) / TICKS_PER_MS,
+    retryAfterMs: charge.allowed ? 0 : (charge.retryAt - charge.at) / TICKS_PER_MS,
     shadow: charge.role !== ENFORCED,
     cached: false,
   }

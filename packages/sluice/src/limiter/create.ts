@@ -10,6 +10,7 @@ export function createLimiter<M extends Mode>(
   options: LimiterOptions<string, M>,
 ): Limiter<string, M>
 export function createLimiter<S>(options: NamedLimits<S, 'sync'>): Limiter<S, 'sync'>
+export function createLimiter<S>(options: NamedLimits<S, 'async'>): Limiter<S, 'async'>
 export function createLimiter<S, M extends Mode>(options: NamedLimits<S, M>): Limiter<S, M>
 export function createLimiter<S>(
   first: PolicyLike | NamedLimits<S>,

@@ -1,19 +1,15 @@
 import { expected } from '../errors.ts'
 import type { Key } from './limits.ts'
 
-/** Starts an encoded key; a plain key that starts with it is encoded too, so that no two keys meet. */
+/** Starts an encoded key. A plain key that starts with it gets a second one, and parts go on with a digit: no two meet. */
 const MARK = '\u0000'
 
 /** One string for a key of one or several parts, each with its length before it, so that parts cannot run together. */
 export function encodeKey(key: Key, limit: string): string {
-  if (typeof key === 'string') return key.charCodeAt(0) === 0 ? encodeParts([key], limit) : key
-  if (Array.isArray(key) && key.length > 0) return encodeParts(key, limit)
-  throw badKey(key, limit)
-}
-
-function encodeParts(parts: readonly unknown[], limit: string): string {
+  if (typeof key === 'string') return key.charCodeAt(0) === 0 ? MARK + key : key
+  if (!Array.isArray(key) || key.length === 0) throw badKey(key, limit)
   let text = MARK
-  for (const part of parts) {
+  for (const part of key) {
     if (typeof part !== 'string') throw badKey(part, limit)
     text += `${part.length}:${part}`
   }

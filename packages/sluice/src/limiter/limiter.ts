@@ -11,6 +11,8 @@ export type LimiterEvent =
   | { readonly type: 'nothing-applied'; readonly limiter: string }
   /** The default store has no room for new keys: they share pooled buckets until there is. */
   | { readonly type: 'overflow'; readonly limiter: string; readonly keys: number }
+  /** Giving something back failed where nobody waits for it; a slot comes back when it expires. */
+  | { readonly type: 'store-error'; readonly limiter: string; readonly error: unknown }
 
 export interface LimiterOptions<S = string, M extends Mode = Mode> {
   /** Tells this limiter's state from that of others in the same store. `'default'` by default. */
@@ -21,7 +23,7 @@ export interface LimiterOptions<S = string, M extends Mode = Mode> {
   store?: Store<M>
   /** For the default store; a store passed in keeps its own. */
   clock?: Clock
-  /** Called with every decision, refused or not. */
+  /** Called with every decision, refused or not; `peek` decides nothing. */
   onDecision?: (decision: Decision, subject: S) => void
   onEvent?: (event: LimiterEvent) => void
 }

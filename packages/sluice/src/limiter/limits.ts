@@ -1,9 +1,8 @@
-import { type Rule, ruleOf } from '../algorithms/rule.ts'
 import { TICKS_PER_MS } from '../clock.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { expected, SluiceError } from '../errors.ts'
 import { type Policy, type PolicyLike, policyOf } from '../policy.ts'
-import type { BlockRule, Limit, Space, Store } from '../stores/store.ts'
+import { type BlockRule, type Charge, type Limit, type Rule, ruleOf, type Space, type Store } from '../stores/store.ts'
 
 /** `'shadow'` decides without enforcing; `'off'` does not apply. */
 export type LimitMode = 'enforce' | 'shadow' | 'off'
@@ -41,9 +40,17 @@ export interface BoundLimit<S> extends Limit {
   readonly cost: number | ((subject: S) => number) | undefined
   readonly replaces: string | undefined
   mode: LimitMode | ((subject: S) => LimitMode)
+  /** Gives back the slots of charges that hold one: how a decision reaches its store. */
+  readonly release: (charges: readonly Charge[]) => void
 }
 
-export function bindLimit<S>(name: string, options: LimitOptions<S>, path: string, store: Store): BoundLimit<S> {
+export function bindLimit<S>(
+  name: string,
+  options: LimitOptions<S>,
+  path: string,
+  store: Store,
+  release: BoundLimit<S>['release'],
+): BoundLimit<S> {
   const where = `limit '${name}'`
   if (typeof options !== 'object' || options === null) {
     throw expected('SLUICE_BAD_OPTION', `${where} as { policy, key?, … }`, options)
@@ -65,6 +72,7 @@ export function bindLimit<S>(name: string, options: LimitOptions<S>, path: strin
     cost,
     replaces,
     mode: typeof mode === 'function' ? mode : checkMode(mode),
+    release,
   }
 }
 
@@ -95,9 +103,14 @@ export function checkReplaces(bound: readonly BoundLimit<never>[]): void {
 }
 
 function blockRule(blockFor: NonNullable<LimitOptions<never>['blockFor']>, where: string): BlockRule {
-  if (typeof blockFor !== 'object') {
+  if (typeof blockFor !== 'object' || blockFor === null) {
     const ticks = blockTicks(blockFor, `${where} blockFor`)
     return { first: ticks, factor: 1, max: ticks }
+  }
+  for (const option of Object.keys(blockFor)) {
+    if (option !== 'first' && option !== 'factor' && option !== 'max') {
+      throw expected('SLUICE_BAD_BLOCK', `${where} blockFor with first, factor, max`, option)
+    }
   }
   const first = blockTicks(blockFor.first, `${where} blockFor.first`)
   const { factor = 2 } = blockFor

@@ -1,21 +1,21 @@
-import type { Rule } from '../algorithms/rule.ts'
 import { TICKS_PER_MS } from '../clock.ts'
 import type { Decision } from '../decision.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { expected } from '../errors.ts'
-import { memoryStore } from '../stores/memory/memory-store.ts'
 import {
-  BESIDE,
   type Change,
   Charge,
   ENFORCED,
   type Intent,
   LOOK,
   type Mode,
+  type Rule,
+  reserving,
   type Store,
   TAKE,
 } from '../stores/store.ts'
-import { bindingOf, ChargedDecision, type Releaser } from './charged-decision.ts'
+import { bindingOf, ChargedDecision } from './charged-decision.ts'
+import { Charging } from './charging.ts'
 import { encodeKey } from './key.ts'
 import type { CostOption, Limiter, LimiterEvent, LimiterOptions, WaitOptions } from './limiter.ts'
 import {
@@ -26,230 +26,184 @@ import {
   checkMode,
   checkReplaces,
   type LimitMode,
-  type LimitOptions,
 } from './limits.ts'
+import { andThen, type Maybe } from './maybe.ts'
+import { checkOptions, type Limits, storeFor } from './options.ts'
 import { type Reservation, reservationOf } from './reservation.ts'
-import { Waiting } from './waiting.ts'
-
-/** An answer that may have to be waited for. The public types say which it is; inside, both go one way. */
-type Maybe<T> = T | Promise<T>
+import { UnlimitedDecision } from './unlimited-decision.ts'
+import { type Desk, Waiting } from './waiting.ts'
 
 /** The limiter: which limits apply to a subject, one call to the store, one decision. */
-export class NamedLimiter<S> implements Limiter<S, Mode>, Releaser {
+export class NamedLimiter<S> implements Limiter<S, Mode> {
   readonly name: string
-  private readonly limits: readonly BoundLimit<S>[]
-  /** The short form: the one limit, whose key is the subject itself. */
-  private readonly only: BoundLimit<S> | undefined
+  private readonly charging: Charging<S>
   private readonly store: Store
   private readonly ownStore: boolean
   private readonly onDecision: ((decision: Decision, subject: S) => void) | undefined
   private readonly onEvent: ((event: LimiterEvent) => void) | undefined
   private waiting: Waiting | undefined
+  /** The limit of the short form, while it is enforced by one rule in an in-process store: the hot path. */
+  private quick: BoundLimit<S> | undefined
 
-  constructor(options: LimiterOptions<S>, limits: Record<string, LimitOptions<S>>, shortForm: boolean) {
-    for (const option of Object.keys(options)) {
-      if (!KNOWN.has(option)) throw expected('SLUICE_BAD_OPTION', `limiter options ${[...KNOWN].join(', ')}`, option)
-    }
+  constructor(options: LimiterOptions<S>, limits: Limits<S>, shortForm: boolean) {
+    checkOptions(options, limits, shortForm)
     const { name = 'default', prefix = 'sluice', onDecision, onEvent } = options
-    this.name = text(name, 'name')
-    this.onDecision = optionalFunction(onDecision, 'onDecision')
-    this.onEvent = optionalFunction(onEvent, 'onEvent')
+    this.name = name
+    this.onDecision = onDecision
+    this.onEvent = onEvent
     this.ownStore = options.store === undefined
-    this.store = options.store === undefined ? this.defaultStore(options) : checkStore(options.store)
-    if (typeof limits !== 'object' || limits === null || Object.keys(limits).length === 0) {
-      throw expected('SLUICE_BAD_OPTION', 'limits with at least one named limit', limits)
-    }
-    const path = [text(prefix, 'prefix'), name]
-    this.limits = Object.entries(limits).map(([limit, one]) =>
-      bindLimit(limit, one, encodeKey([...path, limit], limit), this.store),
+    this.store = storeFor(options, name)
+    const bound = Object.entries(limits).map(([limit, one]) =>
+      bindLimit(limit, one, encodeKey([prefix, name, limit], limit), this.store, charges => this.release(charges)),
     )
-    checkReplaces(this.limits)
-    this.only = shortForm ? this.limits[0] : undefined
+    checkReplaces(bound)
+    this.charging = new Charging(bound, shortForm)
+    this.quick = this.quickLimit()
   }
 
   consume(subject: S, options?: CostOption): never {
-    return this.decide(subject, options, TAKE) as never
+    const { quick } = this
+    if (quick === undefined || options !== undefined || typeof subject !== 'string') {
+      return this.decide(subject, costOf(options), TAKE) as never
+    }
+    // The short form, called in the short way: one charge, one answer, and nothing made but those two.
+    const charge = new Charge(quick, quick.ruleFor as Rule, subject, 1, ENFORCED)
+    this.store.decide(charge, TAKE)
+    return this.tell(new ChargedDecision(charge, undefined), subject) as never
   }
 
   peek(subject: S, options?: CostOption): never {
-    return this.decide(subject, options, LOOK) as never
+    return this.decide(subject, costOf(options), LOOK) as never
   }
 
   refund(target: Decision | S, options?: { cost: number }): never {
-    const changes: Change[] = []
     if (target instanceof ChargedDecision) {
-      for (const charge of target.charges)
-        if (charge.taken) changes.push({ type: 'refund', charge, at: target.atTicks })
-    } else {
-      const cost = checkCost(options?.cost)
-      for (const charge of this.chargesOf(target as S, cost)) changes.push({ type: 'credit', charge })
+      const taken = target.charges.filter(charge => charge.taken)
+      return this.change(taken.map(charge => ({ type: 'refund', charge }))) as never
     }
-    return this.amend(changes) as never
+    if (target instanceof UnlimitedDecision) return this.change([]) as never
+    const charges = this.charging.each(this.charging.limits, target as S, checkCost(options?.cost))
+    return this.change(charges.map(charge => ({ type: 'credit', charge }))) as never
   }
 
   reset(subject: S, options?: { limits?: readonly string[] }): never {
-    const named = options?.limits?.map(name => this.limitNamed(name))
-    const limits = named ?? this.limits.filter(limit => limit.keyOf !== undefined || limit === this.only)
-    const charges = limits.map(limit => this.charge(limit, subject, 0)).filter(charge => charge !== undefined)
-    return this.amend(charges.map(charge => ({ type: 'reset', charge }))) as never
+    const { charging } = this
+    const named = options?.limits?.map(name => charging.named(name))
+    const limits = named ?? charging.limits.filter(limit => limit.keyOf !== undefined || limit === charging.only)
+    return this.change(charging.each(limits, subject, 0).map(charge => ({ type: 'reset', charge }))) as never
   }
 
   block(subject: S, options: { limit?: string; for: Duration }): never {
-    const limit = this.limitNamed(options.limit)
-    const ticks = blockTicks(options.for, 'block for')
-    const charge = this.charge(limit, subject, 0)
-    return this.amend(charge === undefined ? [] : [{ type: 'block', charge, ticks }]) as never
+    const limit = this.charging.named(options?.limit)
+    const ticks = blockTicks(options?.for, 'block for')
+    return this.change(
+      this.charging.each([limit], subject, 0).map(charge => ({ type: 'block', charge, ticks })),
+    ) as never
   }
 
   reserve(subject: S, options: { cost: number; ttl: Duration }): never {
     const cost = checkCost(options?.cost)
     const holdTicks = parseDuration(options.ttl, 'reserve ttl', { min: 1 }, 'SLUICE_BAD_TTL') * TICKS_PER_MS
-    const decision = this.ask(subject, this.chargesOf(subject, cost), { take: true, holdTicks, bookTicks: -1 })
-    const reserved = (made: ChargedDecision): Reservation<Mode> => reservationOf(made, cost, this.store)
-    return then(decision, reserved) as never
+    const reserved = (decision: Decision): Reservation<Mode> =>
+      reservationOf(decision, cost, changes => this.amend(changes))
+    return andThen(this.decide(subject, cost, reserving(holdTicks)), reserved) as never
   }
 
   async wait(subject: S, options: WaitOptions = {}): Promise<Decision> {
-    const { cost, maxWait, signal } = options
+    const { maxWait, signal } = options
+    const cost = costOf(options)
     const maxWaitMs = maxWait === undefined ? Infinity : parseDuration(maxWait, 'wait maxWait')
     signal?.throwIfAborted()
-    const charges = this.chargesOf(subject, checkCost(cost ?? 1))
-    this.waiting ??= new Waiting(this.store)
-    const line = encodeKey(['', ...charges.flatMap(charge => [charge.limit.space.path, charge.key])], 'wait')
-    const first = charges[0]
-    if (first !== undefined && charges.length === 1 && first.role === ENFORCED && first.rule.kind === 'bucket') {
-      const intent = { take: true, holdTicks: 0, bookTicks: maxWaitMs * TICKS_PER_MS }
-      const decision = await this.ask(subject, charges, intent)
-      return decision.allowed ? this.waiting.forBooking(line, decision, first, signal) : decision
+    if (this.charging.all(subject, cost).length === 0) return this.decide(subject, cost, TAKE)
+    this.waiting ??= new Waiting(this.store, charge => this.settled(this.change([{ type: 'unbook', charge }])))
+    const desk: Desk = {
+      store: this.store,
+      charges: () => this.charging.all(subject, cost),
+      ask: (charges, intent) => this.ask(charges, intent),
+      giveBack: decision => this.settled(this.refund(decision)),
     }
-    const attempt = () => this.decide(subject, { cost: cost ?? 1 }, TAKE)
-    return this.waiting.inLine(line, maxWaitMs, signal, attempt, decision => void this.refund(decision))
+    return this.tell(await this.waiting.start(desk, maxWaitMs, signal), subject)
   }
 
   history(subject: S, options?: { limit?: string }): never {
-    const limit = this.limitNamed(options?.limit)
-    const charge = this.charge(limit, subject, 0)
-    if (charge === undefined) return [] as never
+    const limit = this.charging.named(options?.limit)
+    const charge = this.charging.one(limit, subject, 0)
+    if (charge === undefined) return this.answer([]) as never
     if (charge.rule.kind !== 'log') {
-      throw expected('SLUICE_NOT_SUPPORTED', `history of a slidingLog limit`, charge.rule.policy.kind)
+      throw expected('SLUICE_NOT_SUPPORTED', 'history of a slidingLog limit', charge.rule.policy.kind)
     }
     const ticks = this.store.history(limit.space, charge.rule, charge.key)
-    return then(ticks, all => all.map(tick => tick / TICKS_PER_MS)) as never
+    return andThen(ticks, all => all.map(tick => tick / TICKS_PER_MS)) as never
   }
 
   setMode(limit: string, mode: LimitMode): void {
-    this.limitNamed(limit).mode = checkMode(mode)
+    const bound = this.charging.named(limit)
+    bound.mode = checkMode(mode)
+    this.quick = this.quickLimit()
   }
 
   close(): never {
     this.waiting?.close()
-    return (this.ownStore ? this.store.close() : undefined) as never
+    return (this.ownStore ? this.store.close() : this.answer(undefined)) as never
   }
 
-  release(decision: ChargedDecision): void {
-    const held = decision.charges.filter(charge => charge.hold !== undefined && charge.rule.kind === 'slots')
-    if (held.length > 0) this.amend(held.map(charge => ({ type: 'release', charge })))
+  private decide(subject: S, cost: number, intent: Intent): Maybe<Decision> {
+    const charges = this.charging.all(subject, cost)
+    if (charges.length === 0) return this.answer(this.unlimited(subject, intent))
+    const decision = this.ask(charges, intent)
+    return intent.take ? andThen(decision, made => this.tell(made, subject)) : decision
   }
 
-  private decide(subject: S, options: CostOption | undefined, intent: Intent): Maybe<ChargedDecision> {
-    const cost = options?.cost === undefined ? 1 : checkCost(options.cost)
-    return this.ask(subject, this.chargesOf(subject, cost), intent)
+  private ask(charges: readonly Charge[], intent: Intent): Maybe<ChargedDecision> {
+    const one = charges.length === 1
+    const asked: Maybe<void> = one ? this.store.decide(charges[0]!, intent) : this.store.decideAll(charges, intent)
+    return andThen(asked, () => new ChargedDecision(bindingOf(charges), charges))
   }
 
-  private ask(subject: S, charges: readonly Charge[], intent: Intent): Maybe<ChargedDecision> {
-    if (charges.length === 0) this.onEvent?.({ type: 'nothing-applied', limiter: this.name })
-    const at = this.store.decide(charges, intent) as Maybe<number>
-    return typeof at === 'number'
-      ? this.conclude(subject, charges, at)
-      : at.then(later => this.conclude(subject, charges, later))
+  private unlimited(subject: S, intent: Intent): Decision {
+    const decision = new UnlimitedDecision(this.store.clock.now())
+    this.onEvent?.({ type: 'nothing-applied', limiter: this.name })
+    return intent.take ? this.tell(decision, subject) : decision
   }
 
-  private conclude(subject: S, charges: readonly Charge[], at: number): ChargedDecision {
-    const binding = bindingOf(charges)
-    const decision = new ChargedDecision(binding === undefined || binding.allowed, charges, binding, at, this)
+  private tell<D extends Decision>(decision: D, subject: S): D {
     if (this.onDecision !== undefined) this.onDecision(decision, subject)
     return decision
   }
 
-  private amend(changes: readonly Change[]): Maybe<void> {
-    return then(this.store.amend(changes), () => this.waiting?.poke())
+  private change(changes: readonly Change[]): Maybe<void> {
+    return andThen(this.amend(changes), () => undefined)
   }
 
-  /** The charges of all limits that apply, in declared order. */
-  private chargesOf(subject: S, cost: number): Charge[] {
-    if (this.only !== undefined && this.only.mode === 'enforce' && typeof this.only.ruleFor !== 'function') {
-      if (typeof subject !== 'string') throw expected('SLUICE_BAD_KEY', 'a key as a string', subject)
-      return [new Charge(this.only, this.only.ruleFor, subject, cost, ENFORCED)]
-    }
-    const charges: Charge[] = []
-    for (const limit of this.limits) {
-      const mode = typeof limit.mode === 'function' ? checkMode(limit.mode(subject)) : limit.mode
-      if (mode === 'off') continue
-      const charge = this.charge(limit, subject, cost, mode === 'shadow' ? BESIDE : ENFORCED)
-      if (charge !== undefined) charges.push(charge)
-    }
-    for (const charge of charges) {
-      const { replaces } = charge.limit as BoundLimit<S>
-      if (charge.role === ENFORCED || replaces === undefined) continue
-      const place = charges.findIndex(other => (other.limit as BoundLimit<S>).name === replaces)
-      charge.role = place >= 0 && charges[place]!.role === ENFORCED ? place : BESIDE
-    }
-    return charges
+  private amend(changes: readonly Change[]): Maybe<number[]> {
+    return andThen(this.store.amend(changes), amounts => {
+      this.waiting?.poke(changes.map(change => change.charge))
+      return amounts
+    })
   }
 
-  /** What a subject is charged by one limit; undefined where it does not apply. */
-  private charge(limit: BoundLimit<S>, subject: S, callCost: number, role = ENFORCED): Charge | undefined {
-    const key = this.keyOf(limit, subject)
-    if (key === undefined) return undefined
-    const rule: Rule = typeof limit.ruleFor === 'function' ? limit.ruleFor(subject) : limit.ruleFor
-    const { cost } = limit
-    const own = typeof cost === 'function' ? checkCost(cost(subject)) : (cost ?? callCost)
-    return new Charge(limit, rule, key, own, role)
+  private release(charges: readonly Charge[]): void {
+    this.settled(this.change(charges.map(charge => ({ type: 'release', charge }))))
   }
 
-  private keyOf(limit: BoundLimit<S>, subject: S): string | undefined {
-    if (limit.keyOf !== undefined) {
-      const key = limit.keyOf(subject)
-      return key === undefined ? undefined : encodeKey(key, limit.name)
-    }
-    if (typeof subject !== 'string') return ''
-    if (limit === this.only) return subject
-    throw expected('SLUICE_BAD_KEY', `limit '${limit.name}' to have a key, since the subject is a string`, subject)
+  /** What nobody waits for must not fail in silence, nor as an unhandled rejection. */
+  private settled(change: Maybe<void>): void {
+    if (!(change instanceof Promise)) return
+    change.catch(error => this.onEvent?.({ type: 'store-error', limiter: this.name, error }))
   }
 
-  private limitNamed(name: string | undefined): BoundLimit<S> {
-    if (name === undefined && this.limits.length === 1) return this.limits[0]!
-    const limit = this.limits.find(one => one.name === name)
-    if (limit !== undefined) return limit
-    const names = this.limits.map(one => `'${one.name}'`).join(', ')
-    throw expected('SLUICE_UNKNOWN_LIMIT', `the name of a limit (${names})`, name)
+  /** An answer made here, in the form the store's answers have. */
+  private answer<T>(value: T): Maybe<T> {
+    return this.store.mode === 'sync' ? value : Promise.resolve(value)
   }
 
-  private defaultStore({ clock }: LimiterOptions<S>): Store {
-    const { onEvent, name } = this
-    const onOverflow = onEvent && (({ keys }: { keys: number }) => onEvent({ type: 'overflow', limiter: name, keys }))
-    return memoryStore({ ...(clock && { clock }), ...(onOverflow && { onOverflow }) })
+  private quickLimit(): BoundLimit<S> | undefined {
+    const { only } = this.charging
+    const quick = only?.mode === 'enforce' && typeof only.ruleFor !== 'function' && this.store.mode === 'sync'
+    return quick ? only : undefined
   }
 }
 
-const KNOWN = new Set(['name', 'prefix', 'store', 'clock', 'onDecision', 'onEvent', 'limits'])
-
-/** Goes on now with a value, later with a promise. */
-function then<T, U>(value: Maybe<T>, next: (value: T) => U): Maybe<U> {
-  return value instanceof Promise ? value.then(next) : next(value)
-}
-
-function text(value: unknown, what: string): string {
-  if (typeof value === 'string') return value
-  throw expected('SLUICE_BAD_OPTION', `${what} as a string`, value)
-}
-
-function optionalFunction<F>(value: F | undefined, what: string): F | undefined {
-  if (value === undefined || typeof value === 'function') return value
-  throw expected('SLUICE_BAD_OPTION', `${what} as a function`, value)
-}
-
-function checkStore<M extends Mode>(store: Store<M>): Store<M> {
-  if (typeof store?.decide === 'function' && typeof store.space === 'function') return store
-  throw expected('SLUICE_BAD_OPTION', 'a store such as memoryStore()', store)
+function costOf(options: CostOption | undefined): number {
+  return options?.cost === undefined ? 1 : checkCost(options.cost)
 }

@@ -1,7 +1,8 @@
 import type { Decision } from '../decision.ts'
-import { type Answer, type Change, type Charge, ENFORCED, type Mode, type Store } from '../stores/store.ts'
-import type { ChargedDecision } from './charged-decision.ts'
+import { type Answer, type Change, type Charge, ENFORCED, type Mode } from '../stores/store.ts'
+import { ChargedDecision } from './charged-decision.ts'
 import { type BoundLimit, checkCost } from './limits.ts'
+import { andThen, type Maybe } from './maybe.ts'
 
 /** A cost set aside before it is known exactly: an LLM call is estimated, made, and settled for what it used. */
 export interface Reservation<M extends Mode = 'sync'> {
@@ -21,14 +22,13 @@ export interface Settlement {
   readonly overdrawn: boolean
 }
 
-export function reservationOf<M extends Mode>(
-  decision: ChargedDecision,
-  cost: number,
-  store: Store<M>,
-): Reservation<M> {
+type Amend = (changes: readonly Change[]) => Maybe<number[]>
+
+export function reservationOf<M extends Mode>(decision: Decision, cost: number, amend: Amend): Reservation<M> {
+  const charges = decision instanceof ChargedDecision ? decision.charges : []
   let settled: Answer<M, Settlement> | undefined
   const end = (actual: number, cancelled: boolean) => {
-    settled ??= settle(decision.charges, cost, actual, cancelled, store)
+    settled ??= settle(charges, cost, actual, cancelled, amend) as Answer<M, Settlement>
     return settled
   }
   return {
@@ -40,13 +40,13 @@ export function reservationOf<M extends Mode>(
 }
 
 /** A limit with a cost of its own (one request is one request) keeps it; the others are charged what was used. */
-function settle<M extends Mode>(
+function settle(
   charges: readonly Charge[],
   reserved: number,
   actual: number,
   cancelled: boolean,
-  store: Store<M>,
-): Answer<M, Settlement> {
+  amend: Amend,
+): Maybe<Settlement> {
   const held = charges.filter(charge => charge.hold !== undefined)
   const changes = held.map((charge): Change => {
     if (charge.rule.kind === 'slots') return { type: 'release', charge }
@@ -64,6 +64,5 @@ function settle<M extends Mode>(
     })
     return { reserved, charged: charged.length === 0 ? 0 : Math.min(...charged), overdrawn: actual > reserved }
   }
-  const amounts = store.amend(changes) as number[] | Promise<number[]>
-  return (Array.isArray(amounts) ? conclude(amounts) : amounts.then(conclude)) as Answer<M, Settlement>
+  return andThen(amend(changes), conclude)
 }

@@ -1,194 +1,87 @@
-import type { BucketRule } from '../algorithms/bucket.ts'
 import { TICKS_PER_MS } from '../clock.ts'
 import { SluiceError } from '../errors.ts'
-import type { Charge, Store } from '../stores/store.ts'
-import { Alarm, type Appointment } from './alarm.ts'
+import { booking, type Charge, ENFORCED, type Intent, LOOK, type Store, startOf, WAIT } from '../stores/store.ts'
+import { Alarm } from './alarm.ts'
+import { Bookings } from './bookings.ts'
 import type { ChargedDecision } from './charged-decision.ts'
+import { Lines } from './lines.ts'
+import { andThen, type Maybe } from './maybe.ts'
 
-/** One caller of `wait`. */
-interface Waiter extends Appointment {
-  readonly settle: (decision: ChargedDecision) => void
-  readonly fail: (reason: unknown) => void
+/** What `wait` needs of its limiter. */
+export interface Desk {
+  readonly store: Store
+  /** The charges of the waiting subject, made anew: each attempt fills in its own. */
+  charges(): Charge[]
+  ask(charges: readonly Charge[], intent: Intent): Maybe<ChargedDecision>
+  giveBack(decision: ChargedDecision): void
 }
 
-/** A caller whose bucket has booked its place. */
-interface Booked extends Waiter {
-  readonly charge: Charge
-  readonly decision: ChargedDecision
-}
-
-/** A caller waiting in line for a limit that cannot be booked. */
-interface Queued extends Waiter {
-  readonly deadline: number
-  readonly attempt: () => Attempt
-  /** What passed while its caller was going away. */
-  readonly giveBack: (decision: ChargedDecision) => void
-  /** An attempt is under way: a second one would take twice. */
-  asking: boolean
-}
-
-type Attempt = ChargedDecision | Promise<ChargedDecision>
-
-/**
- * Those who wait. A bucket books a place at once, so that nobody can overtake; windows cannot be booked, so their
- * callers stand in line, first come first served within this process, and the first one asks again when its time comes.
- */
+/** Those who wait, on one timer. */
 export class Waiting {
   private readonly alarm: Alarm
-  private readonly store: Store
-  private readonly booked = new Map<string, Booked[]>()
-  private readonly lines = new Map<string, Queued[]>()
+  private readonly bookings: Bookings
+  private readonly lines: Lines
 
-  constructor(store: Store) {
-    this.store = store
+  constructor(store: Store, unbook: (charge: Charge) => void) {
     this.alarm = new Alarm(store.clock)
+    this.bookings = new Bookings(this.alarm, unbook)
+    this.lines = new Lines(this.alarm)
   }
 
-  /** Waits for the start of a booking that was made. */
-  forBooking(
-    line: string,
-    decision: ChargedDecision,
-    charge: Charge,
-    signal: AbortSignal | undefined,
-  ): Promise<ChargedDecision> {
-    if (charge.retryAt <= decision.atTicks) return Promise.resolve(decision)
-    return this.promise(signal, (settle, fail) => {
-      const waiters = this.booked.get(line) ?? []
-      this.booked.set(line, waiters)
-      const waiter: Booked = {
-        at: charge.retryAt / TICKS_PER_MS,
-        charge,
-        decision,
-        settle,
-        fail,
-        ring: () => {
-          this.leave(this.booked, line, waiter)
-          settle(decision)
-        },
+  /** A lone bucket is booked; what cannot be booked is waited for in line. */
+  start(desk: Desk, maxWaitMs: number, signal: AbortSignal | undefined): Maybe<ChargedDecision> {
+    const charges = desk.charges()
+    const enforced = charges.filter(charge => charge.role === ENFORCED)
+    const bucket = enforced.length === 1 && enforced[0]!.rule.kind === 'bucket' ? enforced[0]! : undefined
+    if (bucket === undefined) return this.inLine(desk, maxWaitMs, signal)
+    return andThen(desk.ask(charges, booking(maxWaitMs * TICKS_PER_MS)), decision => {
+      if (decision.allowed) {
+        return startOf(bucket) > bucket.at ? this.bookings.wait(decision, bucket, signal) : decision
       }
-      waiters.push(waiter)
-      this.alarm.add(waiter)
-      return () => this.unbook(line, waiter)
-    })
+      // A block or a reservation stands in the way, not the bucket's own level: that can be waited out.
+      const full = bucket.rule.kind === 'bucket' && bucket.rule.queue && !bucket.blocked
+      const inTime = decision.retryAfterMs <= maxWaitMs && decision.retryAfterMs < Infinity
+      return inTime && !full ? this.inLine(desk, maxWaitMs, signal) : decision
+    }) as Maybe<ChargedDecision>
   }
 
-  /** Stands in line until an attempt passes, or the wait would be longer than `maxWaitMs`. */
-  inLine(
-    line: string,
-    maxWaitMs: number,
-    signal: AbortSignal | undefined,
-    attempt: Queued['attempt'],
-    giveBack: Queued['giveBack'],
-  ): Promise<ChargedDecision> {
-    return this.promise(signal, (settle, fail) => {
-      const queue = this.lines.get(line) ?? []
-      this.lines.set(line, queue)
-      const deadline = this.store.clock.now() + maxWaitMs
-      const ring = () => void this.try(line, waiter)
-      const waiter: Queued = { at: deadline, deadline, attempt, giveBack, asking: false, settle, fail, ring }
-      queue.push(waiter)
-      if (queue.length === 1) void this.try(line, waiter)
-      else if (deadline < Infinity) this.alarm.add(waiter)
-      return () => this.step(line, waiter)
-    })
-  }
-
-  /** Something was given back: whoever is first in a line may pass now. */
-  poke(): void {
-    for (const [line, queue] of this.lines) {
-      const first = queue[0]!
-      this.alarm.remove(first)
-      void this.try(line, first)
-    }
+  /** Something was given back. */
+  poke(charges: readonly Charge[]): void {
+    this.lines.poke(charges)
   }
 
   close(): void {
-    this.alarm.clear()
     const reason = new SluiceError('SLUICE_CLOSED', 'the limiter was closed while a request waited')
-    for (const waiters of [...this.booked.values(), ...this.lines.values()])
-      for (const waiter of waiters) waiter.fail(reason)
-    this.booked.clear()
-    this.lines.clear()
+    this.bookings.close(reason)
+    this.lines.close(reason)
+    this.alarm.clear()
   }
 
-  /** An aborted wait rejects with the signal's reason and undoes what `begin` did. */
-  private promise(
-    signal: AbortSignal | undefined,
-    begin: (settle: (decision: ChargedDecision) => void, fail: (reason: unknown) => void) => () => void,
-  ): Promise<ChargedDecision> {
-    return new Promise((resolve, reject) => {
-      const finish = () => signal?.removeEventListener('abort', abort)
-      const settle = (decision: ChargedDecision) => {
-        finish()
-        resolve(decision)
-      }
-      const fail = (reason: unknown) => {
-        finish()
-        reject(reason)
-      }
-      const undo = begin(settle, fail)
-      const abort = () => {
-        undo()
-        fail(signal!.reason)
-      }
-      signal?.addEventListener('abort', abort)
+  private async inLine(desk: Desk, maxWaitMs: number, signal: AbortSignal | undefined): Promise<ChargedDecision> {
+    const { clock } = desk.store
+    const deadline = clock.now() + maxWaitMs
+    const decision = await this.lines.join(desk.charges(), deadline, signal, {
+      attempt: () => andThen(desk.ask(desk.charges(), WAIT), made => this.inTime(desk, made, deadline, maxWaitMs)),
+      look: () => desk.ask(desk.charges(), LOOK),
+      giveBack: late => desk.giveBack(late),
     })
+    const last = lastToStart(decision)
+    return last === undefined ? decision : this.bookings.wait(decision, last, signal)
   }
 
-  /** Gives a place back and lets the ones booked after it move up by as much. */
-  private unbook(line: string, waiter: Booked): void {
-    const waiters = this.booked.get(line)
-    const place = waiters?.indexOf(waiter) ?? -1
-    if (waiters === undefined || place < 0) return
-    this.alarm.remove(waiter)
-    const { perRequest, perTick } = waiter.charge.rule as BucketRule
-    const gainMs = Math.floor((waiter.charge.cost * perRequest) / perTick) / TICKS_PER_MS
-    for (const later of waiters.slice(place + 1)) {
-      this.alarm.remove(later)
-      later.at -= gainMs
-      this.alarm.add(later)
-    }
-    this.leave(this.booked, line, waiter)
-    void this.store.amend([{ type: 'unbook', charge: waiter.charge }])
+  /** A leaky bucket beside other limits starts its requests one by one, too, and that must not be too late either. */
+  private inTime(desk: Desk, decision: ChargedDecision, deadline: number, maxWaitMs: number): ChargedDecision {
+    const last = lastToStart(decision)
+    const startMs = last === undefined ? 0 : startOf(last) / TICKS_PER_MS
+    if (startMs <= deadline) return decision
+    desk.giveBack(decision)
+    return decision.refusedUntil(startMs - maxWaitMs)
   }
+}
 
-  /** Asks again for one waiter: for the first in line when its time has come, for the others when theirs is up. */
-  private async try(line: string, waiter: Queued): Promise<void> {
-    if (waiter.asking) return
-    waiter.asking = true
-    const decision = await waiter.attempt()
-    waiter.asking = false
-    const queue = this.lines.get(line)
-    if (queue === undefined || !queue.includes(waiter)) {
-      if (decision.allowed) waiter.giveBack(decision)
-      return
-    }
-    const retryAt = decision.at + decision.retryAfterMs
-    if (!decision.allowed && queue[0] === waiter && retryAt <= waiter.deadline) {
-      waiter.at = retryAt
-      this.alarm.add(waiter)
-      return
-    }
-    waiter.settle(decision)
-    this.step(line, waiter)
-  }
-
-  /** Leaves the line; the next one becomes first. */
-  private step(line: string, waiter: Queued): void {
-    const wasFirst = this.lines.get(line)?.[0] === waiter
-    this.alarm.remove(waiter)
-    this.leave(this.lines, line, waiter)
-    const next = this.lines.get(line)?.[0]
-    if (!wasFirst || next === undefined) return
-    this.alarm.remove(next)
-    void this.try(line, next)
-  }
-
-  private leave<W extends Waiter>(lines: Map<string, W[]>, line: string, waiter: W): void {
-    const waiters = lines.get(line)
-    const place = waiters?.indexOf(waiter) ?? -1
-    if (waiters === undefined || place < 0) return
-    waiters.splice(place, 1)
-    if (waiters.length === 0) lines.delete(line)
-  }
+/** Of the charges that passed, the one that may start last; undefined where all may start at once. */
+function lastToStart(decision: ChargedDecision): Charge | undefined {
+  const enforced = decision.allowed ? decision.charges.filter(charge => charge.role === ENFORCED) : []
+  const late = enforced.filter(charge => startOf(charge) > charge.at)
+  return late.sort((a, b) => startOf(b) - startOf(a))[0]
 }

@@ -1,14 +1,19 @@
+import { startAt, ticksOf } from '../algorithms/bucket.ts'
 import type { Rule } from '../algorithms/rule.ts'
-import type { Verdict } from '../algorithms/verdict.ts'
+import { remainingOf, type Verdict } from '../algorithms/verdict.ts'
 import type { Clock } from '../clock.ts'
+
+/** A policy made ready for a store: what every charge carries. */
+export { type Rule, ruleOf } from '../algorithms/rule.ts'
 
 /**
  * A store keeps the state of limits and decides on it.
  *
- * - `decide` is atomic over all charges of a call: every enforced charge is taken or none is. A refused call changes
- *   nothing, except that a refusal may start a block.
+ * - `decideAll` is atomic over the charges of a call: every enforced charge is taken or none is. A refused call changes
+ *   nothing, except that a refusal may start a block. `decide` is the same for one charge, without the list.
  * - Now is the store's own clock, read once a call, and never runs backwards.
- * - Verdicts are written into the charges; the call returns (or resolves to) now, in ticks.
+ * - Verdicts are written into the charges, with the tick they were made at; the call itself answers nothing, so that an
+ *   in-process store has no number to box.
  * - A limit stands at most once among the charges of a call.
  * - Keys are data: never altered, never compared but for equality.
  */
@@ -19,7 +24,8 @@ export interface Store<M extends Mode = Mode> {
   readonly clock: Clock
   /** Where the state of one limit lives: the same path, the same state. */
   space(path: string): Space
-  decide(charges: readonly Charge[], intent: Intent): Answer<M, number>
+  decide(charge: Charge, intent: Intent): Answer<M, void>
+  decideAll(charges: readonly Charge[], intent: Intent): Answer<M, void>
   /** Changes that no limit can refuse. Answers what each came to: the cost given back or charged, 1 for a slot released. */
   amend(changes: readonly Change[]): Answer<M, number[]>
   /** The ticks still in the window of a sliding log, oldest first. */
@@ -56,10 +62,24 @@ export interface Intent {
   readonly holdTicks: number
   /** 0 or more: a bucket too full now takes it all the same, to start within so many ticks. One charge a call. */
   readonly bookTicks: number
+  /** A refusal may start a block. */
+  readonly strikes: boolean
+  /** Neither a reservation nor a booking. */
+  readonly plain: boolean
 }
 
-export const LOOK: Intent = { take: false, holdTicks: 0, bookTicks: -1 }
-export const TAKE: Intent = { take: true, holdTicks: 0, bookTicks: -1 }
+export const LOOK: Intent = { take: false, holdTicks: 0, bookTicks: -1, strikes: false, plain: true }
+export const TAKE: Intent = { take: true, holdTicks: 0, bookTicks: -1, strikes: true, plain: true }
+/** One who waits in line is not an offender. */
+export const WAIT: Intent = { take: true, holdTicks: 0, bookTicks: -1, strikes: false, plain: true }
+
+export function reserving(holdTicks: number): Intent {
+  return { take: true, holdTicks, bookTicks: -1, strikes: true, plain: false }
+}
+
+export function booking(bookTicks: number): Intent {
+  return { take: true, holdTicks: 0, bookTicks, strikes: false, plain: false }
+}
 
 /** `Charge.role` of a charge that must pass. */
 export const ENFORCED = -2
@@ -75,8 +95,10 @@ export class Charge implements Verdict {
   /** A shadow is decided as if it were enforced, and nothing depends on it. */
   role: number
 
+  /** The tick of the decision, by the store's clock. */
+  at: number
   allowed: boolean
-  remaining: number
+  used: number
   resetAt: number
   retryAt: number
   /** Refused by a block rather than by the limit. */
@@ -91,19 +113,39 @@ export class Charge implements Verdict {
     this.key = key
     this.cost = cost
     this.role = role
+    this.at = 0
     this.allowed = false
-    this.remaining = 0
+    this.used = 0
     this.resetAt = 0
     this.retryAt = 0
     this.blocked = false
     this.taken = false
     this.hold = undefined
   }
+
+  get remaining(): number {
+    return remainingOf(this.used, this.rule)
+  }
+}
+
+/**
+ * The tick at which a charge that was taken may start: when its booking comes up, or, in a leaky bucket, when those
+ * before it have drained. All others start at once.
+ */
+export function startOf(charge: Charge): number {
+  if (charge.rule.kind !== 'bucket' || charge.retryAt > charge.at) return Math.max(charge.at, charge.retryAt)
+  if (!charge.rule.queue) return charge.at
+  return startAt(charge.used - charge.cost * charge.rule.perRequest, charge.rule, charge.at, charge.cost)
+}
+
+/** How much sooner the ones after it start when a booked charge is given back: rounded down, so that none is too early. */
+export function ticksGivenBack(charge: Charge): number {
+  return charge.rule.kind === 'bucket' ? ticksOf(charge.cost, charge.rule) : 0
 }
 
 export type Change =
-  /** Take back a charge that was taken at tick `at`. */
-  | { readonly type: 'refund'; readonly charge: Charge; readonly at: number }
+  /** Take back a charge that was taken, by law 12. */
+  | { readonly type: 'refund'; readonly charge: Charge }
   /** Give `cost` back, clamped at full. */
   | { readonly type: 'credit'; readonly charge: Charge }
   /** Give the slot of a concurrency charge back. */

@@ -3,7 +3,7 @@ import { stableHash } from '../../hash.ts'
 import type { Charge } from '../store.ts'
 import type { Segment } from './key-table.ts'
 import { apart, Keys, type Shared } from './keys.ts'
-import type { Ledger } from './ledger.ts'
+import { decideStepwise, type Ledger } from './ledger.ts'
 
 /** Fixed windows: two numbers a key, the count and the tick its window ends. */
 export class FixedLedger implements Ledger {
@@ -15,6 +15,10 @@ export class FixedLedger implements Ledger {
   constructor(shared: Shared) {
     this.keys = new Keys(2, this, shared)
     this.shared = shared
+  }
+
+  decide(charge: Charge, take: boolean): void {
+    decideStepwise(this, this.shared.time, charge, take)
   }
 
   locate(charge: Charge, now: number): void {
@@ -34,7 +38,7 @@ export class FixedLedger implements Ledger {
   }
 
   describe(charge: Charge, now: number): void {
-    describe(this.count, this.endAt, charge.rule as FixedRule, now, charge)
+    describe(this.count, this.endAt, now, charge)
   }
 
   refund(charge: Charge, now: number, chargedAt: number): void {

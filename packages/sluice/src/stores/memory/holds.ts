@@ -1,4 +1,4 @@
-import type { Charge } from '../store.ts'
+import { Charge } from '../store.ts'
 import type { Ledger } from './ledger.ts'
 
 /** One reservation: so much of a limit, kept until it is settled or expires. */
@@ -61,30 +61,38 @@ export class Holds {
     this.byKey.delete(key)
   }
 
-  /**
-   * Corrects a verdict for what is held: as reservations expire they turn into level and drain. Finds the first tick
-   * at which `charge` passes, and the tick at which all is gone, by playing the expiries through on a copy.
-   */
-  foresee(charge: Charge, now: number): void {
-    const ledger = this.ledgerOf(charge).replica(charge.key, now)
+  /** The first tick at which a refused charge passes beside what is held, if nobody settles: as each expires, it drains. */
+  retryAt(charge: Charge, now: number): number {
+    const future = this.future(charge, now)
     let held = this.held(charge.key, now)
-    charge.remaining = Math.max(0, charge.remaining - held)
-    const trial = { ...charge }
-    const blockedUntil = charge.blocked ? charge.retryAt : 0
     let at = now
-    let retryAt = charge.allowed ? 0 : -1
     for (const hold of this.byKey.get(charge.key) ?? []) {
-      if (retryAt < 0) retryAt = passes(ledger, trial, held, at, hold.expiry)
-      ledger.locate(trial, hold.expiry)
-      ledger.take(trial, hold.charge.cost, hold.expiry)
+      const passAt = passes(future, charge, held, at)
+      if (passAt <= hold.expiry) return passAt
+      spend(future, charge, hold)
       held -= hold.charge.cost
       at = hold.expiry
     }
-    if (retryAt < 0) retryAt = passes(ledger, trial, held, at, Infinity)
-    charge.retryAt = Math.max(retryAt, blockedUntil)
-    ledger.locate(trial, at)
-    ledger.describe(trial, at)
-    charge.resetAt = trial.resetAt
+    return passes(future, charge, held, at)
+  }
+
+  /** The tick at which all is gone, if nobody settles. */
+  resetAt(charge: Charge, now: number): number {
+    const future = this.future(charge, now)
+    let at = now
+    for (const hold of this.byKey.get(charge.key) ?? []) {
+      spend(future, charge, hold)
+      at = hold.expiry
+    }
+    const trial = trialOf(charge, 0)
+    future.locate(trial, at)
+    future.describe(trial, at)
+    return trial.resetAt
+  }
+
+  /** A copy of the key's state, to play the expiries through on. */
+  private future(charge: Charge, now: number): Ledger {
+    return this.ledgerOf(charge).replica(charge.key, now)
   }
 
   private expire(key: string, now: number): void {
@@ -117,10 +125,21 @@ export class Holds {
   }
 }
 
-/** The first tick from `at` up to `until` at which the charge passes beside what is held, or -1. */
-function passes(ledger: Ledger, trial: Charge, held: number, at: number, until: number): number {
+function trialOf(charge: Charge, cost: number): Charge {
+  return new Charge(charge.limit, charge.rule, charge.key, cost, charge.role)
+}
+
+/** The first tick from `at` on at which the charge passes, if what is held stays held. */
+function passes(ledger: Ledger, charge: Charge, held: number, at: number): number {
+  const trial = trialOf(charge, charge.cost + held)
   ledger.locate(trial, at)
-  ledger.judge(trial, trial.cost + held, at)
-  const passAt = trial.allowed ? at : trial.retryAt
-  return passAt <= until ? passAt : -1
+  ledger.judge(trial, trial.cost, at)
+  return trial.allowed ? at : trial.retryAt
+}
+
+/** An expired reservation is charged for what was reserved. */
+function spend(ledger: Ledger, charge: Charge, hold: Hold): void {
+  const trial = trialOf(charge, hold.charge.cost)
+  ledger.locate(trial, hold.expiry)
+  ledger.take(trial, trial.cost, hold.expiry)
 }

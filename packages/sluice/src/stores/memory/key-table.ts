@@ -8,11 +8,11 @@
  */
 export class KeyTable {
   readonly width: number
-  /** The segment `find` or `insert` last looked in. */
-  segment: Segment
   readonly segments: Segment[]
   private readonly stride: number
   private readonly largest: number
+  /** The first segment: the only one until it splits. */
+  private readonly root: Segment
   private directory: Segment[]
   private depth = 0
   private readonly room: Room
@@ -25,33 +25,36 @@ export class KeyTable {
     this.stride = width + 1
     this.largest = 2 ** Math.floor(Math.log2(SEGMENT_BYTES / (8 * this.stride)))
     this.room = room
-    this.segment = new Segment(SMALLEST, this.stride, 0, 0)
-    this.segments = [this.segment]
-    this.directory = [this.segment]
+    this.root = new Segment(SMALLEST, this.stride, 0, 0)
+    this.segments = [this.root]
+    this.directory = [this.root]
   }
 
-  /** Where the doubles of a key stand in `segment.cells`, or -1. `lo` is never 0: that marks a free slot. */
-  find(hi: number, lo: number): number {
-    const segment = this.directory[(hi >>> 1) >>> (31 - this.depth)]!
-    this.segment = segment
+  /** The segment a key stands in, if it stands anywhere. A small table has one, and needs no hash to find it. */
+  segmentOf(hi: number): Segment {
+    return this.depth === 0 ? this.root : this.directory[(hi >>> 1) >>> (31 - this.depth)]!
+  }
+
+  /** Where the doubles of a key stand in the cells of its segment, or -1. `lo` is never 0: that marks a free slot. */
+  find(segment: Segment, hi: number, lo: number): number {
     const { words, mask } = segment
-    const stride = this.stride
+    const step = this.stride << 1
+    // Whole-number operations, said so: it spares the engine a check for overflow at each.
     for (let slot = lo & mask; ; slot = (slot + 1) & mask) {
-      const at = slot * stride
-      const found = words[at * 2]
-      if (found === lo && words[at * 2 + 1] === hi) return at + 1
+      const at = Math.imul(slot, step)
+      const found = words[at]
+      if (found === lo && words[(at + 1) | 0] === hi) return (at >> 1) + 1
       if (found === 0) return -1
     }
   }
 
-  /** Makes a slot for a key that `find` has not found; its doubles are 0. */
+  /** Makes a slot for a key that `find` has not found; its doubles are 0. It may stand in another segment than before. */
   insert(hi: number, lo: number, owner: Owner, now: number): number {
-    let segment = this.directory[(hi >>> 1) >>> (31 - this.depth)]!
+    let segment = this.segmentOf(hi)
     while ((segment.live + 1) * 5 > (segment.mask + 1) * 4) {
       this.makeRoom(segment, owner, now)
-      segment = this.directory[(hi >>> 1) >>> (31 - this.depth)]!
+      segment = this.segmentOf(hi)
     }
-    this.segment = segment
     this.room.live++
     return place(segment, this.stride, hi, lo)
   }

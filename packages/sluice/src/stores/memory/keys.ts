@@ -1,9 +1,11 @@
 import type { KeyHash } from '../../hash.ts'
 import { KeyTable, type Owner, type Room, type Segment } from './key-table.ts'
+import type { StoreTime } from './store-time.ts'
 
 /** What all ledgers of one store share. */
 export interface Shared {
   readonly hash: KeyHash
+  readonly time: StoreTime
   readonly room: Room
   /** Called for every decision made on a pooled bucket. */
   overflowed(): void
@@ -37,7 +39,7 @@ export class Keys {
 
   constructor(width: number, owner: PoolOwner, shared: Shared) {
     this.table = new KeyTable(width, shared.room)
-    this.segment = this.table.segment
+    this.segment = this.table.segmentOf(0)
     this.owner = owner
     this.shared = shared
   }
@@ -45,12 +47,11 @@ export class Keys {
   find(key: string, now: number): number {
     const { hash, room } = this.shared
     hash.of(key)
-    let at = this.table.find(hash.hi, hash.lo)
-    this.segment = this.table.segment
+    this.segment = this.table.segmentOf(hash.hi)
+    this.at = this.table.find(this.segment, hash.hi, hash.lo)
     this.pooled = false
-    if (at < 0 && (this.pool !== undefined || room.live >= room.max)) at = this.findPooled(now)
-    this.at = at
-    return at
+    if (this.at < 0 && (this.pool !== undefined || room.live >= room.max)) this.at = this.findPooled(now)
+    return this.at
   }
 
   /** The place of the key just sought: its own if it has one, else a new one, all zeros. */
@@ -59,7 +60,7 @@ export class Keys {
     const { hash } = this.shared
     hash.of(key)
     this.at = this.table.insert(hash.hi, hash.lo, this.owner, now)
-    this.segment = this.table.segment
+    this.segment = this.table.segmentOf(hash.hi)
     return this.at
   }
 
@@ -81,21 +82,21 @@ export class Keys {
   private findPooled(now: number): number {
     const { hash, room } = this.shared
     const index = hash.hi & (POOL_SIZE - 1)
-    const pooled = this.pool === undefined ? -1 : this.pool.find(index << 20, index + 1)
-    const inUse = pooled >= 0 && !this.owner.idle(this.pool!.segment, pooled, now)
+    const pool = this.pool ?? new KeyTable(this.table.width, boundless())
+    const segment = pool.segmentOf(index << 20)
+    const pooled = pool.find(segment, index << 20, index + 1)
+    const inUse = pooled >= 0 && !this.owner.idle(segment, pooled, now)
     if (room.live < room.max) {
       if (!inUse) return -1
       const own = this.table.insert(hash.hi, hash.lo, this.owner, now)
-      if (this.owner.copy(this.pool!.segment, pooled, this.table.segment, own, now)) {
-        this.segment = this.table.segment
-        return own
-      }
-      this.table.remove(this.table.segment, own)
+      this.segment = this.table.segmentOf(hash.hi)
+      if (this.owner.copy(segment, pooled, this.segment, own, now)) return own
+      this.table.remove(this.segment, own)
     }
     this.shared.overflowed()
-    this.pool ??= new KeyTable(this.table.width, boundless())
-    const at = pooled >= 0 ? pooled : this.pool.insert(index << 20, index + 1, this.owner, now)
-    this.segment = this.pool.segment
+    this.pool = pool
+    const at = pooled >= 0 ? pooled : pool.insert(index << 20, index + 1, this.owner, now)
+    this.segment = pool.segmentOf(index << 20)
     this.pooled = true
     return at
   }
@@ -114,5 +115,5 @@ export function boundless(): Room {
 
 /** For a ledger on the side, whose keys do not count. */
 export function apart(shared: Shared): Shared {
-  return { hash: shared.hash, room: boundless(), overflowed() {} }
+  return { hash: shared.hash, time: shared.time, room: boundless(), overflowed() {} }
 }

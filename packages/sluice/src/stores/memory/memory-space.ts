@@ -15,15 +15,22 @@ export interface Sweepable {
   sweep(slots: number, now: number): boolean
 }
 
+const MOST_RESETS = 1024
+
 /** All state of one limit: a ledger for each shape of rule it has had, and blocks and reservations once there are any. */
 export class MemorySpace implements Space {
   readonly path: string
   blocks: Blocks | undefined
   holds: Holds | undefined
+  /** Neither of them: nothing to look at but the ledger. */
+  plain = true
   private readonly shared: Shared
   private readonly swept: Sweepable[]
   private readonly ledgers = new Map<string, Ledger>()
   private readonly buckets: BucketLedger[] = []
+  /** When keys were last reset; of too many of them, only that all were. */
+  private readonly resets = new Map<string, number>()
+  private allReset = -1
   /** Nearly always the rule asked for next. */
   private lastRule: Rule | undefined
   private lastLedger: Ledger | undefined
@@ -35,7 +42,10 @@ export class MemorySpace implements Space {
   }
 
   ledger(rule: Rule): Ledger {
-    if (rule === this.lastRule) return this.lastLedger!
+    return rule === this.lastRule ? this.lastLedger! : this.ledgerOf(rule)
+  }
+
+  private ledgerOf(rule: Rule): Ledger {
     let ledger = this.ledgers.get(rule.shape)
     if (ledger === undefined) {
       ledger = this.newLedger(rule)
@@ -49,6 +59,7 @@ export class MemorySpace implements Space {
 
   needBlocks(): Blocks {
     if (this.blocks === undefined) {
+      this.plain = false
       this.blocks = new Blocks(this.shared)
       this.swept.push(this.blocks)
     }
@@ -56,14 +67,30 @@ export class MemorySpace implements Space {
   }
 
   needHolds(): Holds {
+    this.plain = false
     this.holds ??= new Holds((charge: Charge) => this.ledger(charge.rule))
     return this.holds
+  }
+
+  /** What is reserved for a key now. */
+  heldFor(key: string, now: number): number {
+    return this.holds === undefined ? 0 : this.holds.held(key, now)
   }
 
   forget(rule: Rule, key: string, now: number): void {
     this.ledger(rule).forget(key, now)
     this.blocks?.forget(key)
     this.holds?.forget(key)
+    if (this.resets.size >= MOST_RESETS) {
+      this.resets.clear()
+      this.allReset = now
+    }
+    this.resets.set(key, now)
+  }
+
+  /** Was the key's state forgotten after that tick? Then a charge of that tick is gone, and cannot be refunded. */
+  forgottenSince(key: string, tick: number): boolean {
+    return tick <= (this.resets.get(key) ?? this.allReset)
   }
 
   private newLedger(rule: Rule): Ledger {

@@ -1,15 +1,16 @@
 import type { Holder } from '../../algorithms/concurrency.ts'
 import type { Rule } from '../../algorithms/rule.ts'
-import { type Clock, systemClock, toTicks } from '../../clock.ts'
+import { type Clock, systemClock } from '../../clock.ts'
 import { expected } from '../../errors.ts'
 import { KeyHash } from '../../hash.ts'
-import { type Change, type Charge, ENFORCED, type Intent, LOOK, type Space, type Store, TAKE } from '../store.ts'
+import { type Change, type Charge, ENFORCED, type Intent, type Space, type Store } from '../store.ts'
 import type { BucketLedger } from './bucket-ledger.ts'
 import type { Hold } from './holds.ts'
 import type { Room } from './key-table.ts'
 import type { Shared } from './keys.ts'
 import type { LogLedger } from './log-ledger.ts'
 import { MemorySpace, type Sweepable } from './memory-space.ts'
+import { StoreTime } from './store-time.ts'
 
 export interface MemoryStoreOptions {
   clock?: Clock
@@ -34,30 +35,36 @@ export interface MemoryStore extends Store<'sync'> {
 }
 
 const DEFAULT_MAX_KEYS = 2 ** 22
-/** Every so many calls, so many slots are looked at: two a call, in strides that the processor likes. */
-const CALLS_PER_SWEEP = 8
+/** Every so many calls, so many slots are looked at, in strides that the processor likes. */
+const CALLS_PER_SWEEP = 64
 const SLOTS_PER_SWEEP = 16
 const SLOTS_WHEN_FULL = 64
 
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
+  const known = ['clock', 'maxKeys', 'onOverflow']
+  const unknown = options === null ? options : Object.keys(options).find(option => !known.includes(option))
+  if (unknown !== undefined) throw expected('SLUICE_BAD_OPTION', `memoryStore options ${known.join(', ')}`, unknown)
   const { clock = systemClock, maxKeys = DEFAULT_MAX_KEYS } = options
   if (!Number.isInteger(maxKeys) || maxKeys < 1 || maxKeys > 2 ** 30) {
     throw expected('SLUICE_BAD_OPTION', 'maxKeys as a whole number from 1 to 2^30', maxKeys)
   }
   if (typeof clock?.now !== 'function') throw expected('SLUICE_BAD_CLOCK', 'a clock with now()', clock)
+  if (options.onOverflow !== undefined && typeof options.onOverflow !== 'function') {
+    throw expected('SLUICE_BAD_OPTION', 'onOverflow as a function', options.onOverflow)
+  }
   return new InProcess(clock, maxKeys, options.onOverflow)
 }
 
 class InProcess implements MemoryStore {
   readonly mode = 'sync'
   readonly clock: Clock
+  private readonly time: StoreTime
   private readonly room: Room
   private readonly shared: Shared
   private readonly spaces = new Map<string, MemorySpace>()
   private readonly swept: Sweepable[] = []
   private readonly onOverflow: MemoryStoreOptions['onOverflow']
-  private lastNow = 0
-  private calls = 0
+  private callsToSweep = 0
   private sweptAt = 0
   private overflowed = 0
   /** Set while the call under way found no room, and told about after it. */
@@ -67,14 +74,17 @@ class InProcess implements MemoryStore {
   constructor(clock: Clock, maxKeys: number, onOverflow: MemoryStoreOptions['onOverflow']) {
     this.clock = clock
     this.onOverflow = onOverflow
+    this.time = new StoreTime(clock)
     this.room = { live: 0, max: maxKeys }
     const secret = crypto.getRandomValues(new Int32Array(2))
     this.shared = {
       hash: new KeyHash(secret[0]!, secret[1]!),
+      time: this.time,
       room: this.room,
       overflowed: () => {
         this.overflowed++
         this.overflowing = true
+        this.callsToSweep = 0
       },
     }
   }
@@ -96,21 +106,29 @@ class InProcess implements MemoryStore {
     return space
   }
 
-  decide(charges: readonly Charge[], intent: Intent): number {
-    const now = this.begin()
-    if (charges.length === 1 && (intent === TAKE || intent === LOOK)) this.decideOne(charges[0]!, intent, now)
-    else this.decideAll(charges, intent, now)
-    if (this.overflowing) this.tellOverflow()
-    return now
+  decide(charge: Charge, intent: Intent): void {
+    const { limit } = charge
+    const space = limit.space as MemorySpace
+    if (intent.plain && limit.block === undefined && space.plain) {
+      space.ledger(charge.rule).decide(charge, intent.take)
+      if (--this.callsToSweep <= 0) this.keepHouse()
+    } else this.decideAll([charge], intent)
+  }
+
+  decideAll(charges: readonly Charge[], intent: Intent): void {
+    this.time.read()
+    this.decideTogether(charges, intent, this.time.now)
+    if (--this.callsToSweep <= 0) this.keepHouse()
   }
 
   amend(changes: readonly Change[]): number[] {
-    const now = this.begin()
-    return changes.map(change => this.change(change, now))
+    this.time.read()
+    return changes.map(change => this.change(change, this.time.now))
   }
 
   history(space: Space, rule: Rule, key: string): number[] {
-    return ((space as MemorySpace).ledger(rule) as LogLedger).history(key, this.begin())
+    this.time.read()
+    return ((space as MemorySpace).ledger(rule) as LogLedger).history(key, this.time.now)
   }
 
   close(): void {
@@ -118,110 +136,98 @@ class InProcess implements MemoryStore {
     this.swept.length = 0
   }
 
-  /** Now, never earlier than before; and a little housekeeping. */
-  private begin(): number {
-    const now = toTicks(this.clock.now())
-    if (now > this.lastNow) this.lastNow = now
-    else if (Number.isNaN(now)) throw expected('SLUICE_BAD_CLOCK', 'epoch milliseconds from clock.now()', now)
-    if (++this.calls % CALLS_PER_SWEEP === 0) this.sweep(SLOTS_PER_SWEEP)
-    if (this.room.live >= this.room.max) this.sweep(SLOTS_WHEN_FULL)
-    return this.lastNow
-  }
-
-  private sweep(slots: number): void {
+  /** Looks at a few slots of the table whose turn it is. A full store does so at every call: room is worth more then. */
+  private keepHouse(): void {
+    const full = this.room.live >= this.room.max
+    this.callsToSweep = full ? 1 : CALLS_PER_SWEEP
     const turn = this.swept[this.sweptAt]
     if (turn === undefined) this.sweptAt = 0
-    else if (turn.sweep(slots, this.lastNow)) this.sweptAt++
+    else if (turn.sweep(full ? SLOTS_WHEN_FULL : SLOTS_PER_SWEEP, this.time.now)) this.sweptAt++
+    if (this.overflowing) this.tellOverflow()
     if (this.room.live < this.room.max) this.toldOverflow = false
   }
 
-  /** The short way: one limit, nothing blocked, nothing held. */
-  private decideOne(charge: Charge, intent: Intent, now: number): void {
-    const space = charge.limit.space as MemorySpace
-    if (space.blocks !== undefined || space.holds !== undefined || charge.limit.block !== undefined) {
-      this.decideAll([charge], intent, now)
-      return
-    }
-    const ledger = space.ledger(charge.rule)
-    ledger.locate(charge, now)
-    ledger.judge(charge, charge.cost, now)
-    if (charge.allowed && intent.take && charge.cost > 0) {
-      ledger.take(charge, charge.cost, now)
-      charge.taken = true
-    }
-    ledger.describe(charge, now)
-  }
-
-  private decideAll(charges: readonly Charge[], intent: Intent, now: number): void {
+  private decideTogether(charges: readonly Charge[], intent: Intent, now: number): void {
     let refused = 0
     for (const charge of charges) {
+      charge.at = now
       this.judge(charge, now)
-      if (intent.bookTicks >= 0) this.book(charge, now, intent.bookTicks)
+      if (intent.bookTicks >= 0 && charge.role === ENFORCED) this.book(charge, now, intent.bookTicks)
       if (charge.role === ENFORCED && !charge.allowed) refused++
     }
     for (const charge of charges) {
       if (passes(charge, charges, refused)) this.take(charge, intent, now)
-      else if (!charge.allowed && intent.take) this.strike(charge, now)
+      else if (!charge.allowed && intent.strikes) this.strike(charge, now)
       this.describe(charge, now)
     }
   }
 
   private judge(charge: Charge, now: number): void {
     const space = charge.limit.space as MemorySpace
-    const held = space.holds === undefined ? 0 : space.holds.held(charge.key, now)
+    const held = space.heldFor(charge.key, now)
     const ledger = space.ledger(charge.rule)
     ledger.locate(charge, now)
     ledger.judge(charge, charge.cost + held, now)
+    if (held > 0 && !charge.allowed) charge.retryAt = space.holds!.retryAt(charge, now)
     const blockedUntil = space.blocks === undefined ? 0 : space.blocks.until(charge.key, now)
-    if (blockedUntil === 0) return
-    charge.blocked = true
-    charge.allowed = false
-    charge.retryAt = Math.max(charge.retryAt, blockedUntil)
+    if (blockedUntil > 0) block(charge, blockedUntil)
   }
 
   private take(charge: Charge, intent: Intent, now: number): void {
-    if (!intent.take || charge.cost === 0 || charge.taken) return
+    const holds = intent.holdTicks > 0 && charge.rule.kind !== 'slots'
+    if (!intent.take || charge.taken || (charge.cost === 0 && !holds)) return
     const space = charge.limit.space as MemorySpace
-    if (intent.holdTicks > 0 && charge.rule.kind !== 'slots') {
-      charge.hold = space.needHolds().add(charge, now + intent.holdTicks, now)
-    } else space.ledger(charge.rule).take(charge, charge.cost, now)
+    if (holds) charge.hold = space.needHolds().add(charge, now + intent.holdTicks, now)
+    else space.ledger(charge.rule).take(charge, charge.cost, now)
     charge.taken = true
   }
 
+  /** Beside a reservation nothing is booked: when that will be settled, nobody knows. */
   private book(charge: Charge, now: number, bookTicks: number): void {
-    if (charge.blocked || charge.rule.kind !== 'bucket') return
-    const ledger = (charge.limit.space as MemorySpace).ledger(charge.rule) as BucketLedger
+    const space = charge.limit.space as MemorySpace
+    if (charge.blocked || charge.rule.kind !== 'bucket' || space.heldFor(charge.key, now) > 0) return
+    const ledger = space.ledger(charge.rule) as BucketLedger
     ledger.book(charge, now, bookTicks)
     charge.taken = charge.allowed
   }
 
   /** A refusal by the limit itself starts its block; a cost that can never pass is a mistake, not an attack. */
   private strike(charge: Charge, now: number): void {
-    const { block, space } = charge.limit
-    if (block === undefined || charge.blocked || charge.cost > charge.rule.limit) return
-    const until = (space as MemorySpace).needBlocks().strike(charge.key, block, now)
+    const { block: rule, space } = charge.limit
+    if (rule === undefined || charge.blocked || charge.cost > charge.rule.limit) return
+    const until = (space as MemorySpace).needBlocks().strike(charge.key, rule, now)
     charge.retryAt = Math.max(charge.retryAt, until)
   }
 
   private describe(charge: Charge, now: number): void {
     const space = charge.limit.space as MemorySpace
     const ledger = space.ledger(charge.rule)
-    const held = space.holds === undefined ? 0 : space.holds.held(charge.key, now)
+    const held = space.heldFor(charge.key, now)
     if (held > 0) ledger.locate(charge, now) // making a reservation may have looked at other keys
     ledger.describe(charge, now)
-    if (held > 0) space.holds!.foresee(charge, now)
+    if (held > 0) {
+      charge.used += held * charge.rule.perRequest
+      charge.resetAt = space.holds!.resetAt(charge, now)
+    }
+    const blockedUntil = space.blocks === undefined ? 0 : space.blocks.until(charge.key, now)
+    if (blockedUntil === 0) return
+    charge.used = Math.max(charge.used, charge.rule.limit * charge.rule.perRequest)
+    charge.resetAt = Math.max(charge.resetAt, blockedUntil)
   }
 
   private change(change: Change, now: number): number {
     const { charge } = change
     const space = charge.limit.space as MemorySpace
     const ledger = space.ledger(charge.rule)
+    space.heldFor(charge.key, now) // settles what has expired, before anything else happens to the key
     switch (change.type) {
       case 'refund':
         if (!charge.taken) return 0
         charge.taken = false
-        if (charge.hold !== undefined) return Number((charge.hold as Holder).release())
-        ledger.refund(charge, now, change.at)
+        if (charge.rule.kind === 'slots') return this.change({ type: 'release', charge }, now)
+        if (charge.hold !== undefined) return this.change({ type: 'settle', charge, actual: 0 }, now)
+        if (space.forgottenSince(charge.key, charge.at)) return 0
+        ledger.refund(charge, now, Math.max(charge.at, charge.retryAt)) // a booking was but a promise until its start
         return charge.cost
       case 'credit':
         ledger.credit(charge, now)
@@ -257,4 +263,10 @@ function passes(charge: Charge, charges: readonly Charge[], refused: number): bo
   if (charge.role === ENFORCED) return refused === 0
   const replaced = charge.role >= 0 && !charges[charge.role]!.allowed ? 1 : 0
   return charge.allowed && refused === replaced
+}
+
+function block(charge: Charge, until: number): void {
+  charge.blocked = true
+  charge.allowed = false
+  charge.retryAt = Math.max(charge.retryAt, until)
 }

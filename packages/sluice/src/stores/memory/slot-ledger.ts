@@ -3,7 +3,7 @@ import type { Charge } from '../store.ts'
 import { Handles } from './handles.ts'
 import type { Segment } from './key-table.ts'
 import { apart, Keys, type Shared } from './keys.ts'
-import type { Ledger } from './ledger.ts'
+import { decideStepwise, type Ledger } from './ledger.ts'
 
 /** Concurrency: one number a key, the handle of its queue of holders. */
 export class SlotLedger implements Ledger {
@@ -16,6 +16,10 @@ export class SlotLedger implements Ledger {
   constructor(shared: Shared) {
     this.keys = new Keys(1, this, shared)
     this.shared = shared
+  }
+
+  decide(charge: Charge, take: boolean): void {
+    decideStepwise(this, this.shared.time, charge, take)
   }
 
   locate(charge: Charge, now: number): void {
@@ -31,7 +35,7 @@ export class SlotLedger implements Ledger {
   }
 
   describe(charge: Charge, now: number): void {
-    describe(this.slots, charge.rule as SlotsRule, now, charge)
+    describe(this.slots, now, charge)
   }
 
   /** A slot is given back by releasing it: there is nothing else to refund. */

@@ -1,0 +1,71 @@
+import { expected } from '../errors.ts'
+import { BESIDE, Charge, ENFORCED, type Rule } from '../stores/store.ts'
+import { encodeKey } from './key.ts'
+import { type BoundLimit, checkCost, checkMode } from './limits.ts'
+
+/** From a subject to what each limit charges it. */
+export class Charging<S> {
+  readonly limits: readonly BoundLimit<S>[]
+  /** The short form's one limit, whose key is the subject itself. */
+  readonly only: BoundLimit<S> | undefined
+
+  constructor(limits: readonly BoundLimit<S>[], shortForm: boolean) {
+    this.limits = limits
+    this.only = shortForm ? limits[0] : undefined
+  }
+
+  /** The charges of all limits that apply, in declared order. */
+  all(subject: S, callCost: number): Charge[] {
+    const charges: Charge[] = []
+    for (const limit of this.limits) {
+      const mode = typeof limit.mode === 'function' ? checkMode(limit.mode(subject)) : limit.mode
+      if (mode === 'off') continue
+      const { cost } = limit
+      const own = typeof cost === 'function' ? checkCost(cost(subject)) : (cost ?? callCost)
+      const charge = this.one(limit, subject, own, mode === 'shadow' ? BESIDE : ENFORCED)
+      if (charge !== undefined) charges.push(charge)
+    }
+    for (const charge of charges) {
+      const { replaces } = charge.limit as BoundLimit<S>
+      if (charge.role === ENFORCED || replaces === undefined) continue
+      const place = charges.findIndex(other => (other.limit as BoundLimit<S>).name === replaces)
+      charge.role = place >= 0 && charges[place]!.role === ENFORCED ? place : BESIDE
+    }
+    return charges
+  }
+
+  /** A charge on one limit; undefined where it does not apply. */
+  one(limit: BoundLimit<S>, subject: S, cost: number, role = ENFORCED): Charge | undefined {
+    const key = this.keyOf(limit, subject)
+    if (key === undefined) return undefined
+    const rule: Rule = typeof limit.ruleFor === 'function' ? limit.ruleFor(subject) : limit.ruleFor
+    return new Charge(limit, rule, key, cost, role)
+  }
+
+  /** The same charge on several limits, those left out to which it does not apply. */
+  each(limits: readonly BoundLimit<S>[], subject: S, cost: number): Charge[] {
+    return limits.map(limit => this.one(limit, subject, cost)).filter(charge => charge !== undefined)
+  }
+
+  /** The limit of that name; the only one needs none. */
+  named(name: string | undefined): BoundLimit<S> {
+    if (name === undefined && this.limits.length === 1) return this.limits[0]!
+    const limit = this.limits.find(one => one.name === name)
+    if (limit !== undefined) return limit
+    const names = this.limits.map(one => `'${one.name}'`).join(', ')
+    throw expected('SLUICE_UNKNOWN_LIMIT', `the name of a limit (${names})`, name)
+  }
+
+  private keyOf(limit: BoundLimit<S>, subject: S): string | undefined {
+    if (limit.keyOf !== undefined) {
+      const key = limit.keyOf(subject)
+      return key === undefined ? undefined : encodeKey(key, limit.name)
+    }
+    if (limit === this.only) {
+      if (typeof subject === 'string') return subject
+      throw expected('SLUICE_BAD_KEY', 'a key as a string', subject)
+    }
+    if (typeof subject !== 'string') return ''
+    throw expected('SLUICE_BAD_KEY', `limit '${limit.name}' to have a key, since the subject is a string`, subject)
+  }
+}

@@ -1,0 +1,46 @@
+import { expected } from '../errors.ts'
+import { memoryStore } from '../stores/memory/memory-store.ts'
+import type { Store } from '../stores/store.ts'
+import type { LimiterOptions } from './limiter.ts'
+import type { LimitOptions } from './limits.ts'
+
+export type Limits<S> = Record<string, LimitOptions<S>>
+
+const KNOWN = ['name', 'prefix', 'store', 'clock', 'onDecision', 'onEvent']
+
+/** Refuses what a limiter cannot be made of, and names what it does not know: a typing error must not mean "unlimited". */
+export function checkOptions<S>(options: LimiterOptions<S>, limits: Limits<S>, shortForm: boolean): void {
+  const known = shortForm ? KNOWN : [...KNOWN, 'limits']
+  if (typeof options !== 'object' || options === null) {
+    throw expected('SLUICE_BAD_OPTION', `limiter options ${known.join(', ')}`, options)
+  }
+  for (const option of Object.keys(options)) {
+    if (!known.includes(option)) throw expected('SLUICE_BAD_OPTION', `limiter options ${known.join(', ')}`, option)
+  }
+  const { name = '', prefix = '', onDecision, onEvent, store, clock } = options
+  if (typeof name !== 'string') throw expected('SLUICE_BAD_OPTION', 'name as a string', name)
+  if (typeof prefix !== 'string') throw expected('SLUICE_BAD_OPTION', 'prefix as a string', prefix)
+  for (const [hook, value] of Object.entries({ onDecision, onEvent })) {
+    if (value !== undefined && typeof value !== 'function') {
+      throw expected('SLUICE_BAD_OPTION', `${hook} as a function`, value)
+    }
+  }
+  if (clock !== undefined && typeof clock?.now !== 'function') {
+    throw expected('SLUICE_BAD_CLOCK', 'a clock with now()', clock)
+  }
+  if (store !== undefined && typeof store?.decideAll !== 'function') {
+    throw expected('SLUICE_BAD_OPTION', 'a store such as memoryStore()', store)
+  }
+  if (typeof limits !== 'object' || limits === null || Array.isArray(limits) || Object.keys(limits).length === 0) {
+    throw expected('SLUICE_BAD_OPTION', 'limits as an object of at least one named limit', limits)
+  }
+}
+
+/** The store passed in, or one of the limiter's own. */
+export function storeFor<S>({ store, clock, onEvent }: LimiterOptions<S>, limiter: string): Store {
+  if (store !== undefined) return store
+  return memoryStore({
+    ...(clock && { clock }),
+    ...(onEvent && { onOverflow: ({ keys }) => onEvent({ type: 'overflow', limiter, keys }) }),
+  })
+}
