@@ -6,7 +6,7 @@
  */
 const EXACT = 2 ** 53
 
-/** ⌊a × b ÷ d⌋ for whole a < 2^53 and b ≤ d < 2^45 (a year of ticks): the quotient never passes a. */
+/** ⌊a × b ÷ d⌋ for whole a < 2^53 and b ≤ d ≤ 2^48 (the largest limit; a year of ticks is less): never more than a. */
 export function mulDivFloor(a: number, b: number, d: number): number {
   const product = a * b
   return product < EXACT ? Math.floor(product / d) : long(a, b, d, 0)
@@ -18,13 +18,13 @@ export function mulDivCeil(a: number, b: number, d: number): number {
   return product < EXACT ? Math.ceil(product / d) : long(a, b, d, 1)
 }
 
-const DIGIT = 128
+const DIGIT = 16
 
-/** School division with the digits of `a` in base 128: remainder × 128 + digit × b stays below 2^53. */
+/** School division with the digits of `a` in base 16: remainder × 16 + digit × b stays below 2^53. */
 function long(a: number, b: number, d: number, roundUp: 0 | 1): number {
   let quotient = 0
   let remainder = 0
-  for (let unit = DIGIT ** 7; unit >= 1; unit /= DIGIT) {
+  for (let unit = DIGIT ** 13; unit >= 1; unit /= DIGIT) {
     const part = remainder * DIGIT + (Math.floor(a / unit) % DIGIT) * b
     const step = Math.floor(part / d)
     quotient = quotient * DIGIT + step
@@ -40,7 +40,7 @@ export function gcd(a: number, b: number): number {
 
 /**
  * The largest fraction ≤ count/period whose denominator is at most `most`: what a rate becomes where its exact form
- * would leave the doubles. It errs towards fewer, by less than 1 in most². Stern–Brocot search, in BigInt: run once per policy.
+ * would leave the doubles. It errs towards fewer, by at most 1 in `most`. Stern–Brocot search, in BigInt: once per policy.
  */
 export function fractionBelow(count: number, period: number, most: number): { count: number; period: number } {
   const c = BigInt(count)

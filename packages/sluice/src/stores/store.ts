@@ -26,7 +26,8 @@ export interface Store<M extends Mode = Mode> {
   space(path: string): Space
   decide(charge: Charge, intent: Intent): Answer<M, void>
   decideAll(charges: readonly Charge[], intent: Intent): Answer<M, void>
-  /** Changes that no limit can refuse. Answers what each came to: the cost given back or charged, 1 for a slot released. */
+  /** Changes that no limit can refuse. Of a settlement it answers what was charged, of a release 1 if the slot was still
+   * held; of the others nothing of meaning. */
   amend(changes: readonly Change[]): Answer<M, number[]>
   /** The ticks still in the window of a sliding log, oldest first. */
   history(space: Space, rule: Rule, key: string): Answer<M, number[]>
@@ -104,6 +105,8 @@ export class Charge implements Verdict {
   /** Refused by a block rather than by the limit. */
   blocked: boolean
   taken: boolean
+  /** A store's own note of when it was taken. */
+  mark: number
   /** The slot, reservation or booking that was taken, if it was one; the store that made it knows what it is. */
   hold: unknown
 
@@ -120,6 +123,7 @@ export class Charge implements Verdict {
     this.retryAt = 0
     this.blocked = false
     this.taken = false
+    this.mark = 0
     this.hold = undefined
   }
 

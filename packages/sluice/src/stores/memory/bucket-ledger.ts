@@ -47,7 +47,7 @@ export class BucketLedger implements Ledger {
    * before the clock is read, so that the processor fetches its state meanwhile.
    */
   decide(charge: Charge, take: boolean): void {
-    const { hash, time } = this.shared
+    const { hash, room, time } = this.shared
     hash.of(charge.key)
     const segment = this.table.segmentOf(hash.hi)
     const at = this.table.find(segment, hash.hi, hash.lo)
@@ -57,7 +57,7 @@ export class BucketLedger implements Ledger {
     const rule = charge.rule as BucketRule
     const units = (now - segment.origin) * rule.perTick
     if (at < 0 || units >= FAR) {
-      decideStepwise(this, time, charge, take)
+      decideStepwise(this, this.shared, charge, take)
       return
     }
     let level = segment.cells[at]! - units
@@ -67,6 +67,7 @@ export class BucketLedger implements Ledger {
       level = add(level, rule, charge.cost)
       segment.cells[at] = units + level
       charge.taken = true
+      charge.mark = room.resets
     }
     describe(level, rule, now, charge)
   }
@@ -111,6 +112,8 @@ export class BucketLedger implements Ledger {
     charge.allowed = fits && start - now <= bookTicks && this.level < MAX_BOOKED
     if (charge.allowed) {
       charge.retryAt = start
+      // Taken as of its start: by then the bucket may have run dry, and what it could not drain is no credit.
+      if (!rule.queue) this.level = Math.max(this.level, (start - now) * rule.perTick)
       this.take(charge, charge.cost, now)
     } else if (fits) charge.retryAt = Math.max(charge.retryAt, start - bookTicks)
   }
@@ -133,7 +136,7 @@ export class BucketLedger implements Ledger {
   dropped(): void {}
 
   copy(from: Segment, fromOffset: number, to: Segment, toOffset: number, now: number): boolean {
-    const level = Math.max(0, from.cells[fromOffset]! - this.unitsAt(from, now))
+    const level = this.levelAt(from, fromOffset, now)
     to.cells[toOffset] = this.unitsAt(to, now) + level
     return true
   }
@@ -142,7 +145,12 @@ export class BucketLedger implements Ledger {
   private find(key: string, now: number): void {
     const at = this.keys.find(key, now)
     if (at < 0) this.level = this.family.length > 1 ? this.inherited(key, now) : 0
-    else this.level = Math.max(0, this.keys.segment.cells[at]! - this.unitsAt(this.keys.segment, now))
+    else this.level = this.levelAt(this.keys.segment, at, now)
+  }
+
+  private levelAt(segment: Segment, offset: number, now: number): number {
+    const units = this.unitsAt(segment, now) // first: it may move the cells to a new origin
+    return Math.max(0, segment.cells[offset]! - units)
   }
 
   private write(key: string, now: number, level: number): void {

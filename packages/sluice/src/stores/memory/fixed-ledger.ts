@@ -18,7 +18,7 @@ export class FixedLedger implements Ledger {
   }
 
   decide(charge: Charge, take: boolean): void {
-    decideStepwise(this, this.shared.time, charge, take)
+    decideStepwise(this, this.shared, charge, take)
   }
 
   locate(charge: Charge, now: number): void {

@@ -163,6 +163,8 @@ export interface Owner {
 export interface Room {
   live: number
   readonly max: number
+  /** How many resets there have been: what was charged before one cannot be refunded after it. */
+  resets: number
 }
 
 export class Segment {

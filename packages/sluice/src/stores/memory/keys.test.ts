@@ -10,10 +10,10 @@ import { StoreTime } from './store-time.ts'
 class Counted {
   readonly keys: Keys
   overflowed = 0
-  readonly room: { live: number; max: number }
+  readonly room: { live: number; max: number; resets: number }
 
   constructor(max: number) {
-    this.room = { live: 0, max }
+    this.room = { live: 0, max, resets: 0 }
     const owner = {
       idle: (segment: Segment, offset: number, now: number) => segment.cells[offset]! <= now,
       dropped() {},

@@ -110,7 +110,7 @@ export class Keys {
 
 /** A count of keys that nothing limits. */
 export function boundless(): Room {
-  return { live: 0, max: Infinity }
+  return { live: 0, max: Infinity, resets: 0 }
 }
 
 /** For a ledger on the side, whose keys do not count. */

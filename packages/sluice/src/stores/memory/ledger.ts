@@ -1,6 +1,5 @@
 import type { Charge } from '../store.ts'
-import type { Keys, PoolOwner } from './keys.ts'
-import type { StoreTime } from './store-time.ts'
+import type { Keys, PoolOwner, Shared } from './keys.ts'
 
 /**
  * The state of all keys of one limit under rules of one shape. A decision goes `locate`, `judge`, `take` if it passes,
@@ -26,7 +25,7 @@ export interface Ledger extends PoolOwner {
 }
 
 /** A decision on one limit, step by step. */
-export function decideStepwise(ledger: Ledger, time: StoreTime, charge: Charge, take: boolean): void {
+export function decideStepwise(ledger: Ledger, { time, room }: Shared, charge: Charge, take: boolean): void {
   time.read()
   const { now } = time
   charge.at = now
@@ -35,6 +34,7 @@ export function decideStepwise(ledger: Ledger, time: StoreTime, charge: Charge, 
   if (charge.allowed && take && charge.cost > 0) {
     ledger.take(charge, charge.cost, now)
     charge.taken = true
+    charge.mark = room.resets
   }
   ledger.describe(charge, now)
 }

@@ -28,9 +28,9 @@ export class MemorySpace implements Space {
   private readonly swept: Sweepable[]
   private readonly ledgers = new Map<string, Ledger>()
   private readonly buckets: BucketLedger[] = []
-  /** When keys were last reset; of too many of them, only that all were. */
+  /** Which reset of the store was a key's last; where these are too many, only that all had one. */
   private readonly resets = new Map<string, number>()
-  private allReset = -1
+  private allReset = 0
   /** Nearly always the rule asked for next. */
   private lastRule: Rule | undefined
   private lastLedger: Ledger | undefined
@@ -81,16 +81,17 @@ export class MemorySpace implements Space {
     this.ledger(rule).forget(key, now)
     this.blocks?.forget(key)
     this.holds?.forget(key)
+    const { room } = this.shared
     if (this.resets.size >= MOST_RESETS) {
       this.resets.clear()
-      this.allReset = now
+      this.allReset = room.resets
     }
-    this.resets.set(key, now)
+    this.resets.set(key, ++room.resets)
   }
 
-  /** Was the key's state forgotten after that tick? Then a charge of that tick is gone, and cannot be refunded. */
-  forgottenSince(key: string, tick: number): boolean {
-    return tick <= (this.resets.get(key) ?? this.allReset)
+  /** Was the key forgotten after a charge with that mark was taken? Then there is nothing left of it to refund. */
+  forgottenSince(key: string, mark: number): boolean {
+    return mark < (this.resets.get(key) ?? this.allReset)
   }
 
   private newLedger(rule: Rule): Ledger {

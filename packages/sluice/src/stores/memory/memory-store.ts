@@ -75,7 +75,7 @@ class InProcess implements MemoryStore {
     this.clock = clock
     this.onOverflow = onOverflow
     this.time = new StoreTime(clock)
-    this.room = { live: 0, max: maxKeys }
+    this.room = { live: 0, max: maxKeys, resets: 0 }
     const secret = crypto.getRandomValues(new Int32Array(2))
     this.shared = {
       hash: new KeyHash(secret[0]!, secret[1]!),
@@ -180,6 +180,7 @@ class InProcess implements MemoryStore {
     if (holds) charge.hold = space.needHolds().add(charge, now + intent.holdTicks, now)
     else space.ledger(charge.rule).take(charge, charge.cost, now)
     charge.taken = true
+    charge.mark = this.room.resets
   }
 
   /** Beside a reservation nothing is booked: when that will be settled, nobody knows. */
@@ -189,6 +190,7 @@ class InProcess implements MemoryStore {
     const ledger = space.ledger(charge.rule) as BucketLedger
     ledger.book(charge, now, bookTicks)
     charge.taken = charge.allowed
+    charge.mark = this.room.resets
   }
 
   /** A refusal by the limit itself starts its block; a cost that can never pass is a mistake, not an attack. */
@@ -226,7 +228,7 @@ class InProcess implements MemoryStore {
         charge.taken = false
         if (charge.rule.kind === 'slots') return this.change({ type: 'release', charge }, now)
         if (charge.hold !== undefined) return this.change({ type: 'settle', charge, actual: 0 }, now)
-        if (space.forgottenSince(charge.key, charge.at)) return 0
+        if (space.forgottenSince(charge.key, charge.mark)) return 0
         ledger.refund(charge, now, Math.max(charge.at, charge.retryAt)) // a booking was but a promise until its start
         return charge.cost
       case 'credit':

@@ -1,0 +1,137 @@
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { after, type Clock, toTicks } from './clock.ts'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
+
+describe('milliseconds to ticks', () => {
+  test('brings every tick home until the year 2109', () => {
+    const home = fc.property(fc.integer({ min: 0, max: 2 ** 42 * 1000 - 1 }), tick => {
+      expect(toTicks(tick / 1000)).toBe(tick)
+    })
+    fc.assert(home, { numRuns: 20_000 })
+  })
+
+  test.each([
+    [0, 0],
+    [0.0004, 0],
+    [0.0007, 0],
+    [0.001, 1],
+    [1.9996, 1999],
+    [1_790_000_123_456.5, 1_790_000_123_456_500],
+  ])('%d ms is tick %d, rounded down', (ms, tick) => expect(toTicks(ms)).toBe(tick))
+
+  test('never turns later into earlier', () => {
+    const ordered = fc.property(
+      fc.double({ min: 0, max: 4e12, noNaN: true }),
+      fc.double({ min: 0, max: 10, noNaN: true }),
+      (ms, more) => {
+        expect(toTicks(ms + more)).toBeGreaterThanOrEqual(toTicks(ms))
+      },
+    )
+    fc.assert(ordered, { numRuns: 2000 })
+  })
+})
+
+describe('the system clock', () => {
+  const START = 1_790_000_000_000
+  let wall = START
+  let elapsed = 0
+  let clock: Clock
+
+  beforeEach(async () => {
+    wall = START
+    elapsed = 0
+    vi.spyOn(Date, 'now').mockImplementation(() => wall)
+    vi.spyOn(performance, 'now').mockImplementation(() => elapsed)
+    vi.spyOn(performance, 'timeOrigin', 'get').mockImplementation(() => START)
+    vi.resetModules()
+    clock = (await import('./clock.ts')).systemClock
+  })
+
+  const pass = (ms: number, wallMs = ms) => {
+    elapsed += ms
+    wall += wallMs
+    return clock.now()
+  }
+
+  test('tells epoch milliseconds, fractions too', () => {
+    expect(clock.now()).toBe(START)
+    expect(pass(1.5)).toBe(START + 1.5)
+  })
+
+  test('does not go back with the wall clock', () => {
+    pass(5000)
+    expect(pass(1000, -3_600_000)).toBe(START + 6000)
+    expect(pass(1000)).toBe(START + 7000)
+  })
+
+  test('goes on after the machine has slept, within about a second', () => {
+    pass(5000)
+    expect(pass(1001, 3_600_000)).toBe(START + 5000 + 3_600_000)
+  })
+
+  test('does not follow a wall clock that is a little ahead', () => {
+    expect(pass(1001, 1101)).toBe(START + 1001)
+  })
+
+  test('never runs backwards, whatever the wall clock does', () => {
+    let latest = clock.now()
+    const steps = fc.array(fc.tuple(fc.nat(3000), fc.integer({ min: -(10 ** 9), max: 10 ** 9 })), { maxLength: 50 })
+    const forward = fc.property(steps, moves => {
+      for (const [ms, wallMs] of moves) {
+        const now = pass(ms, wallMs)
+        expect(now).toBeGreaterThanOrEqual(latest + ms)
+        latest = now
+      }
+    })
+    fc.assert(forward, { numRuns: 200 })
+  })
+})
+
+describe('a timer', () => {
+  const unhurried: Clock = { now: () => 0 }
+
+  test('is the clock’s own where it has one', () => {
+    const cancel = () => {}
+    const own = vi.fn(() => cancel)
+    const ring = () => {}
+    expect(after({ now: () => 0, after: own }, 5, ring)).toBe(cancel)
+    expect(own).toHaveBeenCalledWith(5, ring)
+  })
+
+  test('never rings early, and once', () => {
+    vi.useFakeTimers()
+    const ring = vi.fn()
+    after(unhurried, 2.5, ring)
+    vi.advanceTimersByTime(2)
+    expect(ring).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(100)
+    expect(ring).toHaveBeenCalledOnce()
+  })
+
+  test('can be set 30 days ahead, which the machine’s cannot', () => {
+    vi.useFakeTimers()
+    const ring = vi.fn()
+    const days = (n: number) => n * 86_400_000
+    after(unhurried, days(30), ring)
+    vi.advanceTimersByTime(days(30) - 1)
+    expect(ring).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1)
+    expect(ring).toHaveBeenCalledOnce()
+  })
+
+  test('that is cancelled does not ring, on any leg of a long way', () => {
+    vi.useFakeTimers()
+    const ring = vi.fn()
+    const cancel = after(unhurried, 30 * 86_400_000, ring)
+    vi.advanceTimersByTime(26 * 86_400_000)
+    cancel()
+    expect(vi.getTimerCount()).toBe(0)
+    vi.advanceTimersByTime(10 * 86_400_000)
+    expect(ring).not.toHaveBeenCalled()
+  })
+})

@@ -1,0 +1,183 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { KeyHash, stableHash } from './hash.ts'
+
+const WORD = (1n << 32n) - 1n
+const rotate = (word: bigint, by: bigint) => ((word << by) | (word >> (32n - by))) & WORD
+
+/** HalfSipHash as its authors publish it, byte by byte and slow. */
+class Reference {
+  private v0: bigint
+  private v1: bigint
+  private v2: bigint
+  private v3: bigint
+  private readonly block: number
+  private readonly finish: number
+
+  constructor(key: { k0: bigint; k1: bigint }, rounds: { block: number; finish: number }, long = false) {
+    this.v0 = key.k0
+    this.v1 = key.k1 ^ (long ? 0xeen : 0n)
+    this.v2 = key.k0 ^ 0x6c796765n
+    this.v3 = key.k1 ^ 0x74656462n
+    this.block = rounds.block
+    this.finish = rounds.finish
+  }
+
+  absorb(bytes: readonly number[]): this {
+    const padded = [...bytes]
+    while (padded.length % 4 !== 3) padded.push(0)
+    padded.push(bytes.length & 255)
+    for (let i = 0; i < padded.length; i += 4) {
+      const word = padded.slice(i, i + 4).reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
+      this.v3 ^= word
+      this.rounds(this.block)
+      this.v0 ^= word
+    }
+    return this
+  }
+
+  /** One more word of the result; the constants are what tells the endings apart. */
+  word(constants: { v1?: bigint; v2?: bigint }): bigint {
+    this.v1 ^= constants.v1 ?? 0n
+    this.v2 ^= constants.v2 ?? 0n
+    this.rounds(this.finish)
+    return this.v1 ^ this.v3
+  }
+
+  private rounds(n: number): void {
+    for (; n > 0; n--) {
+      this.v0 = (this.v0 + this.v1) & WORD
+      this.v1 = rotate(this.v1, 5n) ^ this.v0
+      this.v0 = rotate(this.v0, 16n)
+      this.v2 = (this.v2 + this.v3) & WORD
+      this.v3 = rotate(this.v3, 8n) ^ this.v2
+      this.v0 = (this.v0 + this.v3) & WORD
+      this.v3 = rotate(this.v3, 7n) ^ this.v0
+      this.v2 = (this.v2 + this.v1) & WORD
+      this.v1 = rotate(this.v1, 13n) ^ this.v2
+      this.v2 = rotate(this.v2, 16n)
+    }
+  }
+}
+
+const KEY = { k0: 0x03020100n, k1: 0x07060504n } // bytes 00 01 … 07
+const hex = (word: bigint) =>
+  [0n, 8n, 16n, 24n].map(by => ((word >> by) & 255n).toString(16).padStart(2, '0')).join(' ')
+const counting = (length: number) => Array.from({ length }, (_, i) => i)
+
+describe('the reference gives the published vectors of HalfSipHash-2-4', () => {
+  const rounds = { block: 2, finish: 4 }
+  test.each([
+    [0, '21 8d 1f 59 b9 b8 3c c8'],
+    [1, 'be 55 24 12 f8 38 73 15'],
+    [3, 'ce 0f 1a 45 f7 06 06 79'],
+    [4, 'd5 e7 8a 17 5b e5 2e a1'],
+  ])('64 bits of the bytes 0 to %d', (length, expected) => {
+    const reference = new Reference(KEY, rounds, true).absorb(counting(length))
+    expect(`${hex(reference.word({ v2: 0xeen }))} ${hex(reference.word({ v1: 0xddn }))}`).toBe(expected)
+  })
+  test.each([
+    [0, 'a9 35 9f 5b'],
+    [1, '27 47 5a b8'],
+    [7, '8b cf 63 c5'],
+    [16, 'd9 b5 ac 84'],
+  ])('32 bits of the bytes 0 to %d', (length, expected) => {
+    expect(hex(new Reference(KEY, rounds).absorb(counting(length)).word({ v2: 0xffn }))).toBe(expected)
+  })
+})
+
+/** What a KeyHash should leave: HalfSipHash-1-3 ended in two ways, over bytes, or over UTF-16 under the other key. */
+function expected(text: string, key0: number, key1: number): { hi: number; lo: number } {
+  const units = Array.from({ length: text.length }, (_, i) => text.charCodeAt(i))
+  const wide = units.some(unit => unit > 255)
+  const bytes = wide ? units.flatMap(unit => [unit & 255, unit >> 8]) : units
+  const key = { k0: BigInt.asUintN(32, BigInt(wide ? ~key0 : key0)), k1: BigInt.asUintN(32, BigInt(key1)) }
+  const end = (v2: bigint) =>
+    Number(BigInt.asIntN(32, new Reference(key, { block: 1, finish: 3 }).absorb(bytes).word({ v2 })))
+  return { hi: end(0xeen), lo: end(0xffn) || 1 }
+}
+
+function hashed(text: string, key0: number, key1: number): { hi: number; lo: number } {
+  const hash = new KeyHash(key0, key1)
+  hash.of(text)
+  return { hi: hash.hi, lo: hash.lo }
+}
+
+const narrow = fc.string({
+  unit: fc.integer({ min: 0, max: 255 }).map(unit => String.fromCharCode(unit)),
+  maxLength: 40,
+})
+/** Lone surrogates too. */
+const any = fc.string({
+  unit: fc.integer({ min: 0, max: 65_535 }).map(unit => String.fromCharCode(unit)),
+  maxLength: 40,
+})
+const word = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })
+
+describe('a key hash', () => {
+  test('is HalfSipHash-1-3, whatever the text and the key', () => {
+    const agrees = fc.property(fc.oneof(narrow, any), word, word, (text, key0, key1) => {
+      expect(hashed(text, key0, key1)).toEqual(expected(text, key0, key1))
+    })
+    fc.assert(agrees, { numRuns: 600 })
+  })
+
+  test('of texts up to and past the 256 units their length is counted in', () => {
+    for (const length of [0, 1, 2, 3, 4, 5, 7, 8, 255, 256, 257, 1000]) {
+      for (const unit of ['x', 'ÿ', 'ž', '🙂']) {
+        expect(hashed(unit.repeat(length), 1, -2)).toEqual(expected(unit.repeat(length), 1, -2))
+      }
+    }
+  })
+
+  test('of bytes never meets that of wider text spelt with the same bytes', () => {
+    const apart = fc.property(any, word, word, (text, key0, key1) => {
+      const units = Array.from({ length: text.length }, (_, i) => text.charCodeAt(i))
+      const sameBytes = String.fromCharCode(...units.flatMap(unit => [unit & 255, unit >> 8]))
+      fc.pre(sameBytes !== text && units.some(unit => unit > 255))
+      expect(hashed(text, key0, key1)).not.toEqual(hashed(sameBytes, key0, key1))
+    })
+    fc.assert(apart, { numRuns: 300 })
+  })
+
+  test('has a lo other than 0, which marks free slots', () => {
+    const hash = new KeyHash(0, 0)
+    for (let n = 0; n < 100_000; n++) {
+      hash.of(`key ${n}`)
+      if (hash.lo === 0) expect.unreachable()
+    }
+  })
+
+  test('depends on the secret', () => {
+    expect(hashed('user:42', 1, 2)).not.toEqual(hashed('user:42', 2, 1))
+  })
+})
+
+describe('a stable hash', () => {
+  // Every process of every version must find the same: these may never change.
+  test.each([
+    ['', 2 ** 53 - 1, 7464746413506323],
+    ['user:42', 2 ** 53 - 1, 4272434082775490],
+    ['user:42', 60_000_000, 42775490],
+    ['🙂', 60_000_000, 23786226],
+    ['203.0.113.7', 31_622_400_000_000, 22_046_494_729_676],
+  ])('of %j below %d is %d', (text, bound, golden) => {
+    expect(stableHash(text, bound)).toBe(golden)
+  })
+
+  test('is below its bound and spread over it', () => {
+    const seen = Array.from({ length: 16 }, () => 0)
+    for (let n = 0; n < 16_000; n++) seen[stableHash(`user:${n}`, 16)]!++
+    expect(Math.min(...seen)).toBeGreaterThan(850)
+    expect(Math.max(...seen)).toBeLessThan(1150)
+  })
+
+  test('uses 53 of the bits', () => {
+    const agrees = fc.property(any, fc.integer({ min: 1, max: 2 ** 53 - 1 }), (text, bound) => {
+      const { hi, lo } = expected(text, 0, 0)
+      const bits = (BigInt.asUintN(32, BigInt(hi)) >> 11n) * 2n ** 32n + BigInt.asUintN(32, BigInt(lo))
+      expect(stableHash(text, bound)).toBe(Number(bits % BigInt(bound)))
+    })
+    fc.assert(agrees, { numRuns: 300 })
+  })
+})

@@ -1,0 +1,52 @@
+import { blockCases } from './store-suite/block-cases.ts'
+import { bookingCases } from './store-suite/booking-cases.ts'
+import type { Case } from './store-suite/case.ts'
+import { changeCases } from './store-suite/change-cases.ts'
+import { crowdCases } from './store-suite/crowd-cases.ts'
+import { envelopeCases } from './store-suite/envelope-cases.ts'
+import { keyCases } from './store-suite/key-cases.ts'
+import { oracleCases } from './store-suite/oracle-cases.ts'
+import { refundCases } from './store-suite/refund-cases.ts'
+import { refusalCases } from './store-suite/refusal-cases.ts'
+import { reservationCases } from './store-suite/reservation-cases.ts'
+import { roomCases } from './store-suite/room-cases.ts'
+import { slotCases } from './store-suite/slot-cases.ts'
+import { timeCases } from './store-suite/time-cases.ts'
+import { togetherCases } from './store-suite/together-cases.ts'
+import { benchOf, type Open } from './store-suite/world.ts'
+
+export interface StoreSuiteOptions {
+  /** Cases that this store cannot be held to, by name, each with the reason. */
+  skip?: Readonly<Record<string, string>>
+  /** How much of the random work to do: 1 by default, less where every call crosses a network. */
+  scale?: number
+}
+
+/**
+ * What every store must do, as a list of cases for any test runner. `open` is called for a fresh, empty store that runs
+ * by the clock it is given, several times a case; with `maxKeys`, for one that keeps no more keys than that.
+ */
+export function storeSuite(open: Open, { skip = {}, scale = 1 }: StoreSuiteOptions = {}): Case[] {
+  const bench = benchOf(open, scale)
+  const cases = PARTS.flatMap(casesOf => casesOf(bench))
+  const unknown = Object.keys(skip).filter(name => !cases.some(one => one.name === name))
+  if (unknown.length > 0) throw new Error(`no case of the store suite is called ${unknown.join(', ')}`)
+  return cases.map(one => (one.name in skip ? { ...one, skip: skip[one.name]! } : one))
+}
+
+const PARTS = [
+  oracleCases,
+  refusalCases,
+  togetherCases,
+  envelopeCases,
+  timeCases,
+  crowdCases,
+  roomCases,
+  keyCases,
+  refundCases,
+  slotCases,
+  blockCases,
+  reservationCases,
+  bookingCases,
+  changeCases,
+]

@@ -1,0 +1,88 @@
+import type { Policy } from '../../policy.ts'
+import { type Case, holds, same, show } from './case.ts'
+import { Gate } from './gate.ts'
+import { bucketsOf, ofEveryKind } from './policies.ts'
+import { type Bench, TODAY } from './world.ts'
+
+const KEY = 'user:42'
+
+export function changeCases(bench: Bench): Case[] {
+  return [
+    {
+      name: 'a limit lowered below what is used leaves nothing, and raised again all the rest',
+      run: () => lowered(bench),
+    },
+    { name: 'a bucket whose rate changes keeps what was used', run: () => otherRate(bench) },
+    { name: 'policies of different kinds under one limit do not disturb each other', run: () => otherKind(bench) },
+  ]
+}
+
+async function lowered(bench: Bench): Promise<void> {
+  const [whole, half] = [100, 50].map(limit => ofEveryKind(limit, 60_000).map(policy => sameRate(policy)))
+  for (const [i, policy] of whole!.entries()) {
+    await bench.inWorld(async world => {
+      world.goTo(TODAY)
+      const where = () => `policy ${show(policy)}, 80 used, then a limit of 50`
+      const [before, after] = [new Gate(world, policy), new Gate(world, half![i]!)]
+      await before.consume(KEY, 80)
+      const refused = await after.consume(KEY)
+      same([refused.allowed, refused.remaining], [false, 0], where)
+      holds(refused.retryAt < Infinity, 'a finite retryAt', refused.retryAt, where)
+      same((await before.peek(KEY)).remaining, 20, where)
+      world.goTo(refused.retryAt - 1)
+      same((await after.peek(KEY)).allowed, false, where)
+      world.goTo(refused.retryAt)
+      same((await after.peek(KEY)).allowed, true, where)
+    })
+  }
+}
+
+/** Only the limit is to change, so buckets keep one rate. */
+function sameRate(policy: Policy): Policy {
+  const rate = { count: 100, periodMs: 60_000 }
+  if (policy.kind === 'tokenBucket') return { ...policy, refill: rate }
+  if (policy.kind === 'leakyBucket') return { ...policy, leak: rate }
+  return policy.kind === 'gcra' ? { ...policy, rate } : policy
+}
+
+async function otherRate(bench: Bench): Promise<void> {
+  const rates = [
+    [10, 1000],
+    [7, 1000],
+    [1, 86_400_000],
+    [999_983, 1000],
+    [1_000_000, 1000],
+    [3, 7001],
+  ] as const
+  for (const [from] of rates.entries()) {
+    for (const [kind] of bucketsOf(1, { count: 1, periodMs: 1 }).entries()) {
+      await bench.inWorld(async world => {
+        world.goTo(TODAY)
+        const gates = rates.map(([count, periodMs]) => new Gate(world, bucketsOf(100, { count, periodMs })[kind]!))
+        await gates[from]!.consume(KEY, 100)
+        await gates.at(from - 1)!.reset(KEY)
+        same((await gates[from]!.consume(KEY, 80)).remaining, 20, () => `after a reset, ${show(gates[from]!.policy)}`)
+        for (const [to, gate] of gates.entries()) {
+          const { remaining } = await gate.peek(KEY)
+          const where = () => `80 of 100 used, ${show(gates[from]!.policy)} then, change ${to}, ${show(gate.policy)}`
+          holds(remaining <= 20 && remaining >= 19 - to, `20, or one less a change`, remaining, where)
+        }
+      })
+    }
+  }
+}
+
+async function otherKind(bench: Bench): Promise<void> {
+  await bench.inWorld(async world => {
+    world.goTo(TODAY)
+    // Buckets share their state by design: one of them will do.
+    const [bucket, , , ...others] = ofEveryKind(100, 60_000)
+    const gates = [bucket!, ...others].filter(isOfOwnShape).map(policy => new Gate(world, policy))
+    for (const [n, gate] of gates.entries()) await gate.consume(KEY, n + 1)
+    for (const [n, gate] of gates.entries()) {
+      same((await gate.peek(KEY)).remaining, 99 - n, () => `policy ${show(gate.policy)}`)
+    }
+  })
+}
+
+const isOfOwnShape = (policy: Policy): boolean => policy.kind !== 'fixedWindow' || policy.align === 'epoch'

@@ -1,0 +1,50 @@
+import type { Policy } from '../../policy.ts'
+import type { Charge } from '../../stores/store.ts'
+import { envelopeViolation } from '../envelope.ts'
+import { random, randomTrace } from '../trace.ts'
+import { type Case, same, show } from './case.ts'
+import { Gate } from './gate.ts'
+import { KINDS, modestPolicy } from './policies.ts'
+import { type Bench, LATEST_TICK } from './world.ts'
+
+const KEY = 'user:42'
+
+export function envelopeCases(bench: Bench): Case[] {
+  return KINDS.filter(kind => kind !== 'concurrency').map((kind, nth) => ({
+    name: `no span of time admits more than a ${kind} limit promises (law 4)`,
+    run: () => keepsEnvelope(bench, kind, nth * 1000),
+  }))
+}
+
+/** Random times, and between them as fast as the store says it may be asked again: that is where an envelope is thin. */
+async function keepsEnvelope(bench: Bench, kind: Policy['kind'], from: number): Promise<void> {
+  for (let seed = from; seed < from + bench.times(60); seed++) {
+    await bench.inWorld(async world => {
+      const rng = random(seed)
+      const gate = new Gate(world, modestPolicy(rng, kind))
+      const admitted = new Map<number, { at: number; cost: number }>()
+      const charges = new Map<number, Charge>()
+      const trace = randomTrace(rng, gate.policy, 150, { backwards: rng() < 0.3, phase: gate.phase(KEY) })
+      for (const [index, { at, op, cost, of = -1 }] of trace.entries()) {
+        if (at > LATEST_TICK) break
+        world.goTo(at)
+        const charge = charges.get(of)
+        if (op === 'refund' && charge !== undefined) {
+          await gate.refund(charge)
+          admitted.delete(of)
+        } else if (op === 'consume' || op === 'peek') {
+          let asked = await gate.consume(KEY, cost)
+          if (!asked.allowed && asked.retryAt < LATEST_TICK && rng() < 0.5) {
+            world.goTo(asked.retryAt)
+            asked = await gate.consume(KEY, cost)
+          }
+          if (!asked.allowed) continue
+          charges.set(index, asked)
+          admitted.set(index, { at: world.now, cost })
+        }
+      }
+      const found = envelopeViolation(gate.policy, [...admitted.values()], { phase: gate.phase(KEY) })
+      same(found, undefined, () => `seed ${seed}, policy ${show(gate.policy)}`)
+    })
+  }
+}

@@ -1,0 +1,132 @@
+import type { Charge } from '../../stores/store.ts'
+import { limitOf, type Oracle, oracleFor } from '../oracle/oracle.ts'
+import { rhythmOf } from '../oracle/rhythm.ts'
+import { random } from '../trace.ts'
+import { same, show } from './case.ts'
+import { Gate } from './gate.ts'
+import { KINDS, modestPolicy } from './policies.ts'
+import { type Bench, TODAY, type World } from './world.ts'
+
+interface Held {
+  readonly cost: number
+  readonly expiry: number
+}
+
+/**
+ * Reservations, by the design page, on top of the oracle of a limit without any: what is held counts beside the level
+ * and does not drain; settling charges what was used; expiry settles at what was reserved.
+ */
+class HeldModel {
+  private readonly oracle: Oracle
+  private readonly held = new Set<Held>()
+
+  constructor(gate: Gate, key: string) {
+    this.oracle = oracleFor(gate.policy, { phase: gate.phase(key) })
+  }
+
+  passes(at: number, cost: number): boolean {
+    return this.oracle.peek(at, cost + this.sum(at)).allowed
+  }
+
+  remaining(at: number): number {
+    const held = this.sum(at)
+    return Math.max(0, this.oracle.peek(at, 0).remaining - held)
+  }
+
+  consume(at: number, cost: number): boolean {
+    const passes = this.passes(at, cost)
+    if (passes) this.oracle.consume(at, cost)
+    return passes
+  }
+
+  hold(at: number, cost: number, ticks: number): Held {
+    const held = { cost, expiry: at + ticks }
+    this.held.add(held)
+    return held
+  }
+
+  /** Of no more than was reserved. Says what was charged. */
+  settle(at: number, held: Held, actual: number): number {
+    this.sum(at)
+    if (!this.held.delete(held)) return held.cost
+    this.oracle.consume(at, actual)
+    return actual
+  }
+
+  credit(at: number, cost: number): void {
+    this.sum(at)
+    this.oracle.credit(at, cost)
+  }
+
+  refund(at: number, cost: number, chargedAt: number): void {
+    this.sum(at)
+    this.oracle.refund(at, cost, chargedAt)
+  }
+
+  /** What is held at a time, after charging what has expired by then, each at its expiry. */
+  private sum(at: number): number {
+    const expired = [...this.held].filter(({ expiry }) => expiry <= at).sort((a, b) => a.expiry - b.expiry)
+    for (const held of expired) {
+      this.held.delete(held)
+      this.oracle.consume(held.expiry, held.cost)
+    }
+    return [...this.held].reduce((sum, { cost }) => sum + cost, 0)
+  }
+}
+
+const KEY = 'user:42'
+
+export async function asModelled(bench: Bench): Promise<void> {
+  for (let seed = 0; seed < bench.times(240); seed++) await bench.inWorld(world => follow(seed, world))
+}
+
+async function follow(seed: number, world: World): Promise<void> {
+  const rng = random(seed)
+  const gate = new Gate(world, modestPolicy(rng, KINDS[seed % (KINDS.length - 1)]!))
+  const model = new HeldModel(gate, KEY)
+  const { interval, window } = rhythmOf(gate.policy, gate.phase(KEY))
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(rng() * from.length)]!
+  const draw = <T>(from: T[]): T => from.splice(Math.floor(rng() * from.length), 1)[0]!
+  const open: { charge: Charge; held: Held }[] = []
+  const charged: { charge: Charge; at: number }[] = []
+  let at = world.goTo(TODAY)
+  for (let step = 0; step < 40; step++) {
+    at = world.goTo(at + pick([0, 0, 1, interval, Math.floor(rng() * window), window]))
+    const cost = pick([1, 1, 2, 1 + Math.floor(rng() * limitOf(gate.policy))])
+    const dice = rng()
+    let did = ''
+    const where = () => `seed ${seed}, policy ${show(gate.policy)}, step ${step}: ${did} at ${at}`
+    if (dice < 0.3) {
+      const ticks = pick([1, interval, Math.ceil(rng() * window), 3 * window])
+      did = `reserve ${cost} for ${ticks}`
+      const expected = model.passes(at, cost)
+      const charge = await gate.reserve(KEY, cost, ticks)
+      if (expected) open.push({ charge, held: model.hold(at, cost, ticks) })
+      same([charge.allowed, charge.remaining], [expected, model.remaining(at)], where)
+    } else if (dice < 0.5 && open.length > 0) {
+      const { charge, held } = draw(open)
+      const actual = Math.floor(rng() * (held.cost + 1))
+      did = `settle ${actual} of ${held.cost}`
+      same(await gate.settle(charge, actual), model.settle(at, held, actual), where)
+    } else if (dice < 0.55) {
+      await gate.credit(KEY, cost)
+      model.credit(at, cost)
+    } else if (dice < 0.6 && charged.length > 0) {
+      const taken = draw(charged)
+      await gate.refund(taken.charge)
+      model.refund(at, taken.charge.cost, taken.at)
+    } else {
+      did = `consume ${cost}`
+      const expected = model.consume(at, cost)
+      const charge = await gate.consume(KEY, cost)
+      same([charge.allowed, charge.remaining], [expected, model.remaining(at)], where)
+      if (expected) charged.push({ charge, at })
+      else if (charge.retryAt < at + 2 * window && rng() < 0.5) {
+        world.goTo(charge.retryAt - 1)
+        same((await gate.peek(KEY, cost)).allowed, false, where)
+        at = world.goTo(charge.retryAt)
+        same([(await gate.peek(KEY, cost)).allowed, model.passes(at, cost)], [true, true], where)
+      }
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import type { Policy } from '../../policy.ts'
+import { random, randomPolicy, randomTrace, type Step, type TraceOptions } from '../trace.ts'
+import type { Case } from './case.ts'
+import { Gate } from './gate.ts'
+import { KINDS } from './policies.ts'
+import { Witness } from './witness.ts'
+import { type Bench, LATEST_TICK } from './world.ts'
+
+const STEPS = 60
+/** A verdict on 256 sub-windows costs the oracle milliseconds. */
+const SEEDS: Partial<Record<Policy['kind'], number>> = { slidingWindow: 60 }
+const KEY = 'user:42'
+
+/** Verdict by verdict, over random policies and traces: what laws 3, 4 and 12 come to, and law 5 between any two stores. */
+export function oracleCases(bench: Bench): Case[] {
+  const agree = async (kind: Policy['kind'], options: TraceOptions, from: number) => {
+    for (let seed = from; seed < from + bench.times(SEEDS[kind] ?? 120); seed++) {
+      await bench.inWorld(async world => {
+        const rng = random(seed)
+        const gate = new Gate(world, randomPolicy(rng, kind))
+        const phase = gate.phase(KEY)
+        const trace = before(LATEST_TICK, randomTrace(rng, gate.policy, STEPS, { ...options, phase }))
+        await new Witness(gate, KEY, `seed ${seed}`).playAll(trace)
+      })
+    }
+  }
+  return KINDS.flatMap(kind => [
+    {
+      name: `a ${kind} limit gives the oracle's verdicts on random traces (laws 3, 5 and 12)`,
+      run: () => agree(kind, {}, 0),
+    },
+    {
+      name: `a ${kind} limit gives the oracle's verdicts while time runs backwards now and then (law 6)`,
+      run: () => agree(kind, { backwards: true }, 10_000),
+    },
+  ])
+}
+
+function before(end: number, trace: readonly Step[]): readonly Step[] {
+  const stop = trace.findIndex(step => step.at >= end)
+  return stop < 0 ? trace : trace.slice(0, stop)
+}

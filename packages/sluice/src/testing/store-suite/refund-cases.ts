@@ -1,0 +1,142 @@
+import { createLimiter } from '../../limiter/create.ts'
+import type { Charge } from '../../stores/store.ts'
+import { limitOf } from '../oracle/oracle.ts'
+import { random } from '../trace.ts'
+import { type Case, holds, same, show } from './case.ts'
+import { Gate } from './gate.ts'
+import { KINDS, modestPolicy, ofEveryKind, ofEveryRateKind } from './policies.ts'
+import { type Bench, TODAY } from './world.ts'
+
+const KEY = 'user:42'
+
+export function refundCases(bench: Bench): Case[] {
+  return [
+    { name: 'a refund lets no more through than if the request had not happened (law 12)', run: () => asIfNot(bench) },
+    { name: 'a charge taken back at once is as if never made (law 12)', run: () => atOnce(bench) },
+    { name: 'a refund counts once, and not at all for a refused request (law 12)', run: () => once(bench) },
+    { name: 'a refund of what a reset has forgotten gives nothing (law 12)', run: () => forgotten(bench) },
+    { name: 'a credit never gives more than the whole limit (law 12)', run: () => clamped(bench) },
+    { name: 'a reset forgets what was counted, and only that key', run: () => reset(bench) },
+  ]
+}
+
+/**
+ * Two keys make the same requests; one makes an extra one and takes it back. Whatever it asks from then on, what it has
+ * must not be more than what the other has. They need the same windows, so none that start with a key or a first use: a
+ * window that a refunded request opened stays the one it was.
+ */
+async function asIfNot(bench: Bench): Promise<void> {
+  for (let seed = 0; seed < bench.times(420); seed++) {
+    await bench.inWorld(async world => {
+      const rng = random(seed)
+      const gate = new Gate(world, modestPolicy(rng, KINDS[seed % (KINDS.length - 1)]!))
+      if (gate.policy.kind === 'fixedWindow' && (gate.policy.align === 'first' || gate.policy.align === 'key')) return
+      world.goTo(TODAY + Math.floor(rng() * 1e9))
+      let extra: Charge | undefined
+      for (let n = 0; n < 6; n++) {
+        const { remaining, resetAt } = await gate.peek('with', 1)
+        const cost = Math.floor(rng() * (remaining + 1))
+        if (n === 2) extra = await gate.consume('with', cost)
+        else if ((await gate.consume('with', cost)).allowed) await gate.consume('without', cost)
+        world.goTo(world.now + Math.floor((rng() ** 2 * (resetAt - world.now)) / 2))
+      }
+      if (extra !== undefined) await gate.refund(extra)
+      for (let n = 0; n < 8; n++) {
+        const [one, other] = [await gate.peek('with', 1), await gate.peek('without', 1)]
+        const where = () => `seed ${seed}, policy ${show(gate.policy)}, look ${n} at ${world.now}`
+        holds(one.remaining <= other.remaining, `at most ${other.remaining}`, one.remaining, where)
+        world.goTo(world.now + Math.floor((rng() ** 2 * Math.max(0, other.resetAt - world.now)) / 2))
+      }
+    })
+  }
+}
+
+async function atOnce(bench: Bench): Promise<void> {
+  for (const policy of ofEveryKind(10, 1001)) {
+    await bench.inWorld(async world => {
+      world.goTo(TODAY)
+      const gate = new Gate(world, policy)
+      const before = await gate.look(KEY)
+      await gate.refund(await gate.consume(KEY, 7))
+      same(await gate.look(KEY), before, () => `policy ${show(policy)}, an untouched key`)
+    })
+  }
+}
+
+async function once(bench: Bench): Promise<void> {
+  for (const policy of ofEveryKind(10, 1001)) {
+    await bench.inWorld(async world => {
+      world.goTo(TODAY)
+      const gate = new Gate(world, policy)
+      const where = () => `policy ${show(policy)}`
+      const [first, second] = [await gate.consume(KEY, 4), await gate.consume(KEY, 4)]
+      const refused = await gate.consume(KEY, 4)
+      await gate.refund(first)
+      same((await gate.peek(KEY)).remaining, 6, where)
+      const amounts = [await gate.refund(first), await gate.refund(refused)]
+      same([(await gate.peek(KEY)).remaining, amounts], [6, [0, 0]], where)
+      await gate.refund(second)
+      same((await gate.peek(KEY)).remaining, 10, where)
+
+      const limiter = createLimiter(policy, { store: world.store, name: 'other' })
+      await limiter.consume(KEY, { cost: 2 })
+      const decision = await limiter.consume(KEY, { cost: 3 })
+      for (let n = 0; n < 3; n++) await limiter.refund(decision)
+      same((await limiter.peek(KEY)).remaining, 8, where)
+    })
+  }
+}
+
+async function forgotten(bench: Bench): Promise<void> {
+  for (const policy of ofEveryKind(10, 60_000)) {
+    for (const ticks of [0, 1]) {
+      await bench.inWorld(async world => {
+        world.goTo(TODAY)
+        const gate = new Gate(world, policy)
+        const where = () => `policy ${show(policy)}, a reset ${ticks} ticks after a charge of 4 and before one of 6`
+        const before = await gate.consume(KEY, 4)
+        world.goTo(TODAY + ticks)
+        await gate.reset(KEY)
+        const after = await gate.consume(KEY, 6)
+        await gate.refund(before)
+        same((await gate.peek(KEY)).remaining, 4, where)
+        await gate.refund(after)
+        same((await gate.peek(KEY)).remaining, 10, where)
+      })
+    }
+  }
+}
+
+async function clamped(bench: Bench): Promise<void> {
+  for (const policy of ofEveryRateKind(10, 1001)) {
+    await bench.inWorld(async world => {
+      world.goTo(TODAY)
+      const gate = new Gate(world, policy)
+      const where = () => `policy ${show(policy)}`
+      await gate.credit(KEY, 1000)
+      await gate.consume(KEY, 3)
+      await gate.credit(KEY, 2)
+      same((await gate.peek(KEY)).remaining, 9, where)
+      await gate.credit(KEY, 2 ** 47)
+      await gate.credit(KEY, 5)
+      same((await gate.peek(KEY)).remaining, 10, where)
+      let admitted = 0
+      while ((await gate.consume(KEY)).allowed && admitted <= limitOf(policy)) admitted++
+      same(admitted, 10, where)
+    })
+  }
+}
+
+async function reset(bench: Bench): Promise<void> {
+  for (const policy of ofEveryKind(10, 1001)) {
+    await bench.inWorld(async world => {
+      world.goTo(TODAY)
+      const gate = new Gate(world, policy)
+      const before = await gate.look(KEY)
+      for (const key of [KEY, 'other']) await gate.consume(key, 10)
+      await gate.reset(KEY)
+      same(await gate.look(KEY), before, () => `policy ${show(policy)}`)
+      same((await gate.peek('other')).remaining, 0, () => `policy ${show(policy)}, another key`)
+    })
+  }
+}

@@ -1,0 +1,143 @@
+import { createLimiter } from '../../limiter/create.ts'
+import { limitOf } from '../oracle/oracle.ts'
+import { random, randomTrace } from '../trace.ts'
+import { type Case, holds, same, show } from './case.ts'
+import { Gate } from './gate.ts'
+import { KINDS, modestPolicy, ofEveryKind } from './policies.ts'
+import { Witness } from './witness.ts'
+import { type Bench, LATEST_TICK, TODAY, type World } from './world.ts'
+
+const KEY = 'user:42'
+
+export function refusalCases(bench: Bench): Case[] {
+  return [
+    { name: 'a refused request consumes nothing (law 1)', run: () => consumesNothing(bench) },
+    { name: 'looking takes nothing, and neither does a cost of 0 (law 1)', run: () => lookingTakesNothing(bench) },
+    { name: 'the same cost passes at retryAt and not a tick earlier (law 3)', run: () => retryIsExact(bench) },
+    {
+      name: 'waiting for retryAfterMs is enough and a tick less is not (law 3)',
+      run: () => retryThroughLimiter(bench),
+    },
+    { name: 'retryAt is exact for limits that fill a double (law 3)', run: () => retryOfHuge(bench) },
+    { name: 'a limit of 0 and a cost above the limit are refused for ever (law 3)', run: () => neverPasses(bench) },
+  ]
+}
+
+/** Some state to be in: a few dozen random calls, and time moved on a little. */
+async function stirred(world: World, seed: number): Promise<Gate> {
+  const rng = random(seed)
+  const gate = new Gate(world, modestPolicy(rng, KINDS[seed % KINDS.length]!))
+  const trace = randomTrace(rng, gate.policy, 1 + Math.floor(rng() * 30))
+  const witness = new Witness(gate, KEY, `seed ${seed}`)
+  for (const step of trace) if (step.at < LATEST_TICK / 2) await witness.play(step)
+  return gate
+}
+
+async function consumesNothing(bench: Bench): Promise<void> {
+  for (let seed = 0; seed < bench.times(350); seed++) {
+    await bench.inWorld(async world => {
+      const gate = await stirred(world, seed)
+      const { remaining } = await gate.peek(KEY, 0)
+      const before = await gate.look(KEY)
+      for (const cost of [remaining + 1, limitOf(gate.policy) + 1]) {
+        const where = () => `seed ${seed}, policy ${show(gate.policy)}, after refusing ${cost} at ${world.now}`
+        const charge = await gate.consume(KEY, cost)
+        same({ allowed: charge.allowed, taken: charge.taken }, { allowed: false, taken: false }, where)
+        same(await gate.look(KEY), before, where)
+      }
+    })
+  }
+}
+
+async function lookingTakesNothing(bench: Bench): Promise<void> {
+  for (let seed = 0; seed < bench.times(140); seed++) {
+    await bench.inWorld(async world => {
+      const gate = await stirred(world, seed)
+      const before = await gate.look(KEY)
+      const { remaining } = await gate.peek(KEY, 1)
+      const looks = [await gate.peek(KEY, remaining), await gate.consume(KEY, 0)]
+      const where = () => `seed ${seed}, policy ${show(gate.policy)} at ${world.now}`
+      for (const look of looks)
+        same({ allowed: look.allowed, taken: look.taken }, { allowed: true, taken: false }, where)
+      same(await gate.look(KEY), before, where)
+    })
+  }
+}
+
+/** Goes from one refusal to the next as fast as it may, with whatever costs come. */
+async function retryIsExact(bench: Bench): Promise<void> {
+  for (let seed = 0; seed < bench.times(210); seed++) {
+    await bench.inWorld(async world => {
+      const gate = await stirred(world, seed)
+      const rng = random(seed + 1)
+      for (let n = 0; n < 12; n++) {
+        const cost = 1 + Math.floor(rng() * limitOf(gate.policy))
+        const first = await gate.consume(KEY, cost)
+        if (first.allowed) continue
+        const where = () => `seed ${seed}, policy ${show(gate.policy)}, cost ${cost} at ${world.now}`
+        holds(first.retryAt > world.now && first.retryAt < Infinity, 'a retryAt to come', first.retryAt, where)
+        if (first.retryAt > LATEST_TICK) return
+        world.goTo(first.retryAt - 1)
+        const early = await gate.consume(KEY, cost)
+        same([early.allowed, early.retryAt], [false, first.retryAt], where)
+        world.goTo(first.retryAt)
+        same((await gate.consume(KEY, cost)).allowed, true, where)
+      }
+    })
+  }
+}
+
+/** Sliding windows weigh a count by a time: here the answer is a whole tick, so any rounding on the way shows. */
+async function retryOfHuge(bench: Bench): Promise<void> {
+  for (let seed = 0; seed < bench.times(60); seed++) {
+    await bench.inWorld(async world => {
+      const rng = random(seed)
+      const windowMs = 1 + Math.floor(rng() * 10 ** (1 + (seed % 9)))
+      const perTick = Math.floor((rng() * 2 ** 48) / (windowMs * 1000)) + 1
+      const limit = Math.min(2 ** 48, perTick * windowMs * 1000)
+      const witness = new Witness(
+        new Gate(world, { kind: 'slidingWindow', limit, windowMs, buckets: 1 }),
+        KEY,
+        `seed ${seed}`,
+      )
+      const start = Math.ceil(TODAY / (windowMs * 1000)) * windowMs * 1000
+      await witness.play({ at: start, op: 'consume', cost: limit })
+      for (let n = 0; n < 10; n++) {
+        const cost = limit - perTick * Math.floor(rng() * windowMs * 1000)
+        await witness.play({ at: start + windowMs * 1000, op: 'peek', cost: Math.max(1, cost) })
+      }
+    })
+  }
+}
+
+async function retryThroughLimiter(bench: Bench): Promise<void> {
+  for (const policy of ofEveryKind(7, 1001)) {
+    await bench.inWorld(async ({ store, clock }) => {
+      clock.set(TODAY / 1000)
+      const limiter = createLimiter(policy, { store })
+      for (let round = 0; round < 5; round++) {
+        const where = () => `policy ${show(policy)}, round ${round}, at ${clock.now()} ms`
+        let refused = await limiter.consume(KEY, { cost: 3 })
+        while (refused.allowed) refused = await limiter.consume(KEY, { cost: 3 })
+        clock.advance(refused.retryAfterMs - 0.001)
+        const early = await limiter.consume(KEY, { cost: 3 })
+        same([early.allowed, early.retryAfterMs], [false, 0.001], where)
+        clock.advance(early.retryAfterMs)
+        same((await limiter.consume(KEY, { cost: 3 })).allowed, true, where)
+      }
+    })
+  }
+}
+
+async function neverPasses(bench: Bench): Promise<void> {
+  for (const policy of [...ofEveryKind(0, 1000), ...ofEveryKind(5, 1000)]) {
+    await bench.inWorld(async world => {
+      world.goTo(TODAY)
+      const gate = new Gate(world, policy)
+      const charge = await gate.consume(KEY, limitOf(policy) + 1)
+      const { allowed, remaining, retryAt } = charge
+      const expected = { allowed: false, remaining: limitOf(policy), retryAt: Infinity }
+      same({ allowed, remaining, retryAt }, expected, () => `policy ${show(policy)}, a cost above the limit`)
+    })
+  }
+}

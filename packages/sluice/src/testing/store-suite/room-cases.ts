@@ -1,0 +1,132 @@
+import type { Policy } from '../../policy.ts'
+import { random } from '../trace.ts'
+import { type Case, holds, same, show } from './case.ts'
+import { Gate } from './gate.ts'
+import { bucketsOf, DAY_MS, ofEveryKind } from './policies.ts'
+import { Witness } from './witness.ts'
+import { type Bench, TODAY, type World } from './world.ts'
+
+/** A full table is filled with this many keys, and this is how many buckets the others may share, for each limit. */
+const MAX_KEYS = 64
+const POOLS = 4096
+const HOUR_MS = 3_600_000
+
+export function roomCases(bench: Bench): Case[] {
+  return [
+    { name: 'an exhausted key stays so whatever 5,000 other keys do (law 8)', run: () => staysExhausted(bench) },
+    { name: 'invented keys get no more from a full table than its pools hold (law 8)', run: () => bounded(bench) },
+    { name: 'a key that leaves its pool takes the state of the pool along (law 8)', run: () => leavesPool(bench) },
+    { name: 'a full table never admits what one with room would refuse (law 8)', run: () => neverMore(bench) },
+  ]
+}
+
+/** How many keys a store holds, if it says so. One that keeps its keys elsewhere does not, and has no table to fill. */
+export function keysIn({ store }: World): number | undefined {
+  return 'stats' in store ? (store as unknown as { stats(): { keys: number } }).stats().keys : undefined
+}
+
+/** For each policy, a store that has no room left, for `fullMs`; `filler` is the limit that takes it all up. */
+async function whenFull(
+  bench: Bench,
+  policies: readonly Policy[],
+  fullMs: number,
+  use: (gate: Gate, world: World, filler: Gate) => Promise<void>,
+): Promise<void> {
+  for (const policy of policies) {
+    const inFull = async (world: World) => {
+      if (keysIn(world) === undefined) return
+      world.goTo(TODAY)
+      const filler = new Gate(world, { kind: 'slidingLog', limit: 1, windowMs: fullMs }, { path: 'filler' })
+      for (let n = 0; n < MAX_KEYS; n++) await filler.consume(`filler ${n}`)
+      same(keysIn(world), MAX_KEYS, () => `keys held after ${MAX_KEYS} came`)
+      await use(new Gate(world, policy), world, filler)
+    }
+    await bench.inWorld(inFull, { maxKeys: MAX_KEYS })
+  }
+}
+
+/** Asks, and takes nothing, until a store whose fillers have fallen idle has noticed. */
+async function makeRoom(filler: Gate): Promise<void> {
+  const { world } = filler
+  for (let n = 0; n < 1000; n++) await filler.peek('nobody')
+  holds(keysIn(world)! < MAX_KEYS, 'room again', keysIn(world), () => 'keys held after the others fell idle')
+}
+
+async function staysExhausted(bench: Bench): Promise<void> {
+  for (const policy of ofEveryKind(3, HOUR_MS)) {
+    const inSmall = async (world: World) => {
+      if (keysIn(world) === undefined) return
+      world.goTo(TODAY)
+      const gate = new Gate(world, policy)
+      await gate.consume('early', 3)
+      for (let n = 0; n < 5000; n++) {
+        if (n === 2500) while ((await gate.consume('late')).allowed);
+        await gate.consume(`key ${n}`, 1 + (n % 3))
+        world.goTo(TODAY + n)
+      }
+      // What the others do includes being reset: whoever shares a pool with them keeps what it used.
+      for (let n = 0; n < 5000; n++) await gate.reset(`key ${n}`)
+      for (const key of ['early', 'late']) {
+        same((await gate.consume(key)).allowed, false, () => `policy ${show(policy)}, the ${key} key`)
+      }
+    }
+    await bench.inWorld(inSmall, { maxKeys: MAX_KEYS })
+  }
+}
+
+async function bounded(bench: Bench): Promise<void> {
+  await whenFull(bench, ofEveryKind(3, HOUR_MS), 1000, async gate => {
+    let admitted = 0
+    for (let n = 0; n < 4 * POOLS; n++) if ((await gate.consume(`key ${n}`, 3)).allowed) admitted++
+    holds(admitted <= POOLS, `at most ${POOLS} keys served`, admitted, () => `policy ${show(gate.policy)}`)
+  })
+}
+
+/** Alone in its pool a key does as it would alone, and goes on so in a place of its own. */
+async function leavesPool(bench: Bench): Promise<void> {
+  await whenFull(bench, ofEveryKind(3, HOUR_MS), 1000, async (gate, world, filler) => {
+    const witness = new Witness(gate, 'pooled', 'a key alone in its pool')
+    await witness.consume(2)
+    same(keysIn(world), MAX_KEYS, () => 'keys held while the key is in its pool')
+    world.goTo(TODAY + 2_000_000)
+    await makeRoom(filler)
+    for (const cost of [2, 1, 1]) await witness.consume(cost)
+    world.goTo(TODAY + 3 * HOUR_MS * 1000)
+    await witness.consume(3)
+  })
+  // A rate of many units a tick counts from a new origin every hour or so: here that falls into the leaving.
+  const fast = bucketsOf(10_000, { count: 999_983, periodMs: DAY_MS })
+  await whenFull(bench, fast, 4_450_000, async (gate, world, filler) => {
+    const witness = new Witness(gate, 'pooled', 'a key alone in its pool for an hour')
+    await witness.consume(1)
+    world.goTo(TODAY + 4_400_000_000)
+    await witness.consume(9000)
+    world.goTo(TODAY + 4_600_000_000)
+    await makeRoom(filler)
+    for (const cost of [9000, 1, 2000, 2000]) await witness.consume(cost)
+  })
+}
+
+/** Windows that start with a key or a first use start with the pool's instead. */
+const SHARED_WINDOWS = ofEveryKind(3, 1000).filter(
+  policy => policy.kind !== 'fixedWindow' || (policy.align !== 'first' && policy.align !== 'key'),
+)
+
+async function neverMore(bench: Bench): Promise<void> {
+  for (let seed = 0; seed < bench.times(4 * SHARED_WINDOWS.length); seed++) {
+    const inTiny = async (world: World) => {
+      if (keysIn(world) === undefined) return
+      const rng = random(seed)
+      const gate = new Gate(world, SHARED_WINDOWS[seed % SHARED_WINDOWS.length]!)
+      const keys = Array.from({ length: 60 }, (_, n) => new Witness(gate, `key ${n}`, `seed ${seed}`, false))
+      let at = TODAY
+      for (let n = 0; n < 600; n++) {
+        at += Math.floor(rng() ** 8 * 3_000_000)
+        const cost = 1 + Math.floor(rng() * 3)
+        const op = rng() < 0.1 ? 'refund' : 'consume'
+        await keys[Math.floor(rng() * keys.length)]!.play({ at, op, cost, of: Math.floor(rng() * 10) })
+      }
+    }
+    await bench.inWorld(inTiny, { maxKeys: 8 })
+  }
+}

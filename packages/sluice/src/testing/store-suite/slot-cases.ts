@@ -1,0 +1,116 @@
+import { createLimiter } from '../../limiter/create.ts'
+import type { ConcurrencyPolicy } from '../../policy.ts'
+import type { Charge } from '../../stores/store.ts'
+import { random } from '../trace.ts'
+import { type Case, holds, same } from './case.ts'
+import { Gate } from './gate.ts'
+import { type Bench, TODAY } from './world.ts'
+
+const KEY = 'user:42'
+const TTL = 1_000_000
+const THREE: ConcurrencyPolicy = { kind: 'concurrency', limit: 3, ttlMs: TTL / 1000 }
+
+export function slotCases(bench: Bench): Case[] {
+  return [
+    { name: 'a slot is released once', run: () => releasedOnce(bench) },
+    { name: 'a slot that is not released is free when its ttl has passed', run: () => expires(bench) },
+    { name: 'a release after the ttl frees nobody else', run: () => lateRelease(bench) },
+    { name: 'what is held never exceeds the limit, whatever is acquired and released', run: () => neverAbove(bench) },
+    { name: 'release() of a decision gives its slot back, and of any other does nothing', run: () => decisions(bench) },
+  ]
+}
+
+async function inGate(bench: Bench, use: (gate: Gate) => Promise<void>): Promise<void> {
+  await bench.inWorld(async world => {
+    world.goTo(TODAY)
+    await use(new Gate(world, THREE))
+  })
+}
+
+async function releasedOnce(bench: Bench): Promise<void> {
+  await inGate(bench, async gate => {
+    const [first] = [await gate.consume(KEY), await gate.consume(KEY, 2)]
+    same((await gate.consume(KEY)).allowed, false, () => 'a fourth of three')
+    same([await gate.release(first), await gate.release(first)], [1, 0], () => 'releasing twice')
+    same((await gate.peek(KEY)).remaining, 1, () => 'after releasing one of three twice')
+  })
+}
+
+async function expires(bench: Bench): Promise<void> {
+  await inGate(bench, async gate => {
+    await gate.consume(KEY, 2)
+    gate.world.goTo(TODAY + 400)
+    const last = await gate.consume(KEY)
+    same([last.remaining, last.resetAt], [0, TODAY + 400 + TTL], () => 'the last of three slots')
+    const refused = await gate.consume(KEY, 3)
+    same([refused.allowed, refused.retryAt], [false, TODAY + 400 + TTL], () => 'all three again')
+    same((await gate.consume(KEY, 2)).retryAt, TODAY + TTL, () => 'two again')
+    gate.world.goTo(TODAY + TTL - 1)
+    same((await gate.peek(KEY)).remaining, 0, () => 'a tick before the first ttl')
+    gate.world.goTo(TODAY + TTL)
+    same((await gate.peek(KEY)).remaining, 2, () => 'at the first ttl')
+    gate.world.goTo(TODAY + TTL + 400)
+    same((await gate.peek(KEY)).remaining, 3, () => 'at the second ttl')
+  })
+}
+
+async function lateRelease(bench: Bench): Promise<void> {
+  await inGate(bench, async gate => {
+    const old = await gate.consume(KEY, 3)
+    gate.world.goTo(TODAY + TTL)
+    await gate.consume(KEY, 3)
+    same([await gate.release(old), await gate.refund(old)], [0, 0], () => 'releasing a slot whose ttl has passed')
+    same((await gate.consume(KEY)).allowed, false, () => 'while the new holders hold all')
+  })
+  await inGate(bench, async gate => {
+    const old = await gate.consume(KEY, 3)
+    await gate.reset(KEY)
+    await gate.consume(KEY, 3)
+    await gate.release(old)
+    same((await gate.consume(KEY)).allowed, false, () => 'after releasing a slot that a reset had forgotten')
+  })
+}
+
+async function neverAbove(bench: Bench): Promise<void> {
+  for (let seed = 0; seed < bench.times(60); seed++) {
+    await inGate(bench, async gate => {
+      const rng = random(seed)
+      const live = new Map<Charge, number>()
+      for (let n = 0; n < 100; n++) {
+        gate.world.goTo(gate.world.now + Math.floor(rng() ** 3 * TTL))
+        const any = [...live.keys()][Math.floor(rng() * live.size)]
+        if (any !== undefined && rng() < 0.4) {
+          await gate.release(any)
+          if (rng() < 0.7)
+            live.delete(any) // else it is released again later
+          else live.set(any, 0)
+          continue
+        }
+        const charge = await gate.consume(KEY, 1 + Math.floor(rng() * 3))
+        if (charge.allowed) live.set(charge, gate.world.now + TTL)
+        let held = 0
+        for (const [holder, expiry] of live) if (expiry > gate.world.now) held += holder.cost
+        const where = () => `seed ${seed}, step ${n} at ${gate.world.now}`
+        holds(held <= 3, 'at most 3 held', held, where)
+        same(charge.remaining, 3 - held, where)
+      }
+    })
+  }
+}
+
+async function decisions(bench: Bench): Promise<void> {
+  await bench.inWorld(async ({ store, clock }) => {
+    clock.set(TODAY / 1000)
+    const limits = { slots: { policy: THREE, key: () => KEY }, rate: { policy: '10/m' as const, key: () => KEY } }
+    const limiter = createLimiter({ store, limits })
+    const remaining = async () => (await limiter.peek({})).limits.map(state => state.remaining)
+    const held = [await limiter.consume({}), await limiter.consume({}), await limiter.consume({})]
+    const refused = await limiter.consume({})
+    refused.release()
+    same(await remaining(), [0, 7], () => 'after three, and releasing a refused fourth')
+    held[0]!.release()
+    held[0]!.release()
+    held[1]![Symbol.dispose]()
+    same(await remaining(), [2, 7], () => 'after releasing two of three')
+  })
+}

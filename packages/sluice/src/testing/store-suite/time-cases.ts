@@ -1,0 +1,134 @@
+import type { Policy } from '../../policy.ts'
+import { limitOf } from '../oracle/oracle.ts'
+import { random } from '../trace.ts'
+import { type Case, same, show } from './case.ts'
+import { Gate } from './gate.ts'
+import { bucketsOf, DAY_MS, KINDS, modestPolicy, ofEveryKind, windowsOf } from './policies.ts'
+import { Witness } from './witness.ts'
+import { type Bench, TODAY } from './world.ts'
+
+const KEY = 'user:42'
+
+export function timeCases(bench: Bench): Case[] {
+  return [
+    { name: 'windows from a millisecond to 366 days keep their length (law 7)', run: () => anyWindow(bench) },
+    { name: 'a key that comes back after any silence finds what time has refilled (law 7)', run: () => silence(bench) },
+    { name: 'rates from one a day to a million a second do not drift (law 7)', run: () => anyRate(bench) },
+    {
+      name: 'while nothing is consumed resetAt stays where it is until it has passed (law 9)',
+      run: () => steady(bench),
+    },
+  ]
+}
+
+const WINDOWS_MS = [1, 1.001, 7, 250, 1000, 60_000, DAY_MS, 30 * DAY_MS, 366 * DAY_MS]
+
+async function anyWindow(bench: Bench): Promise<void> {
+  for (const windowMs of WINDOWS_MS) {
+    for (const policy of ofEveryKind(3, windowMs)) {
+      await bench.inWorld(async world => {
+        world.goTo(TODAY)
+        const witness = new Witness(new Gate(world, policy), KEY, `window ${windowMs} ms`)
+        for (let n = 0; n < 20; n++) {
+          const charge = await witness.consume(n % 3 === 2 ? 2 : 1)
+          if (charge.allowed) continue
+          world.goTo(charge.retryAt - 1)
+          await witness.consume(charge.cost)
+          world.goTo(charge.retryAt)
+          await witness.consume(charge.cost)
+        }
+      })
+    }
+  }
+}
+
+const N = 1000
+/** count, period, capacity: with room for a second one, nothing is lost by asking only once a tick. */
+const RATES: readonly (readonly [count: number, periodMs: number, capacity: number])[] = [
+  [1, DAY_MS, 1],
+  [3, DAY_MS, 2],
+  [5000, 3_600_000, 10],
+  [7, 1000, 2],
+  [10, 1000, 1],
+  [333_333, 1000, 2],
+  [999_983, 1000, 5],
+  [1_000_000, 1000, 1],
+]
+
+async function anyRate(bench: Bench): Promise<void> {
+  for (const [count, periodMs, capacity] of RATES) {
+    for (const policy of bucketsOf(capacity, { count, periodMs })) {
+      const elapsed = await elapsedAfter(bench, policy, capacity + N)
+      const exact = (BigInt(N) * BigInt(periodMs * 1000) + BigInt(count) - 1n) / BigInt(count)
+      same(BigInt(elapsed), exact, () => `ticks from a full burst to ${N} later, policy ${show(policy)}`)
+    }
+  }
+  for (const policy of windowsOf(7, 250)) {
+    if (policy.kind === 'slidingWindow' || (policy.kind === 'fixedWindow' && policy.align !== 'first')) continue
+    const elapsed = await elapsedAfter(bench, policy, N)
+    same(elapsed, Math.floor((N - 1) / 7) * 250_000, () => `ticks for ${N}, policy ${show(policy)}`)
+  }
+}
+
+/** Up to years, which is further than whole units of a fast rate reach in a double. */
+async function silence(bench: Bench): Promise<void> {
+  const pauses = [1, 250_000, ...[1, 2, 5, 24, 24 * 30, 24 * 366, 24 * 366 * 9].map(hours => hours * 3_600_000_000)]
+  const buckets = RATES.flatMap(([count, periodMs, capacity]) => bucketsOf(capacity, { count, periodMs }))
+  for (const [seed, policy] of [...buckets, ...ofEveryKind(3, DAY_MS / 4)].entries()) {
+    await bench.inWorld(async world => {
+      const rng = random(seed)
+      const gate = new Gate(world, policy)
+      const keys = ['a', 'b', 'c'].map(key => new Witness(gate, key, `silence ${seed}`))
+      let at = TODAY
+      for (let n = 0; n < 60; n++) {
+        at += rng() < 0.3 ? pauses[Math.floor(rng() * pauses.length)]! : 0
+        await keys[Math.floor(rng() * 3)]!.play({ at, op: rng() < 0.2 ? 'peek' : 'consume', cost: 1 })
+      }
+    })
+  }
+}
+
+/** How long n admissions take, each asked for as soon as it may pass. */
+async function elapsedAfter(bench: Bench, policy: Policy, n: number): Promise<number> {
+  let elapsed = 0
+  await bench.inWorld(async world => {
+    world.goTo(TODAY)
+    const gate = new Gate(world, policy)
+    for (let admitted = 0; admitted < n; admitted++) {
+      const charge = await gate.consume(KEY)
+      if (charge.allowed) continue
+      world.goTo(charge.retryAt)
+      same((await gate.consume(KEY)).allowed, true, () => `admission ${admitted} at ${world.now}, ${show(policy)}`)
+    }
+    elapsed = world.now - TODAY
+  })
+  return elapsed
+}
+
+async function steady(bench: Bench): Promise<void> {
+  for (let seed = 0; seed < bench.times(210); seed++) {
+    await bench.inWorld(async world => {
+      const rng = random(seed)
+      const gate = new Gate(world, modestPolicy(rng, KINDS[seed % KINDS.length]!))
+      const limit = limitOf(gate.policy)
+      world.goTo(TODAY + Math.floor(rng() * 1e9))
+      for (let n = 0; n < 4; n++) {
+        const { resetAt } = await gate.consume(KEY)
+        world.goTo(world.now + Math.floor((rng() * (resetAt - world.now)) / 2))
+      }
+      const { resetAt } = await gate.peek(KEY, 0)
+      const where = () => `seed ${seed}, policy ${show(gate.policy)}, at ${world.now}`
+      for (let n = 0; n < 10; n++) {
+        const at = world.now + Math.floor(rng() * (resetAt - world.now))
+        world.goTo(Math.min(at, resetAt))
+        same((await gate.peek(KEY, 1)).resetAt, resetAt, where)
+        same((await gate.consume(KEY, limit + 1)).resetAt, resetAt, where)
+      }
+      world.goTo(resetAt)
+      const whole = await gate.peek(KEY, limit)
+      same([whole.allowed, whole.remaining, whole.resetAt], [true, limit, resetAt], where)
+      world.goTo(resetAt + 1)
+      same((await gate.peek(KEY, 1)).resetAt, resetAt + 1, where)
+    })
+  }
+}

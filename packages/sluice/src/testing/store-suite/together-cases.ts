@@ -1,0 +1,103 @@
+import { createLimiter } from '../../limiter/create.ts'
+import { BESIDE, type Charge, ENFORCED, TAKE } from '../../stores/store.ts'
+import { type Oracle, type OracleVerdict, oracleFor } from '../oracle/oracle.ts'
+import { type Rng, random, randomTrace } from '../trace.ts'
+import { type Case, same, show } from './case.ts'
+import { Gate, showVerdict } from './gate.ts'
+import { modestPolicy, ofEveryKind } from './policies.ts'
+import { type Bench, LATEST_TICK, TODAY } from './world.ts'
+
+export function togetherCases(bench: Bench): Case[] {
+  return [
+    { name: 'several limits are charged together or not at all, shadows apart (law 2)', run: () => allOrNone(bench) },
+    { name: 'a request that one limit refuses costs the others nothing (law 2)', run: () => othersUntouched(bench) },
+    { name: 'of requests that arrive together, exactly the limit passes', run: () => atOnce(bench) },
+  ]
+}
+
+const below = (rng: Rng, n: number): number => Math.floor(rng() * n)
+
+/** What stands together in a call: mostly enforced, some beside, some in place of an enforced one. */
+function randomRoles(rng: Rng): number[] {
+  const roles = Array.from({ length: 2 + below(rng, 4) }, () => (rng() < 0.6 ? ENFORCED : BESIDE))
+  const enforced = roles.flatMap((role, i) => (role === ENFORCED ? [i] : []))
+  return roles.map(role => (role === BESIDE && rng() < 0.5 ? (enforced[below(rng, enforced.length)] ?? BESIDE) : role))
+}
+
+/** By the design page: an enforced limit is charged if all of them pass; a shadow as if it were one of them. */
+function isCharged(roles: readonly number[], passes: readonly boolean[], i: number): boolean {
+  const replaced = roles[i]! >= 0 ? roles[i] : -1
+  return passes[i]! && roles.every((role, other) => role !== ENFORCED || other === replaced || passes[other])
+}
+
+async function allOrNone(bench: Bench): Promise<void> {
+  for (let seed = 0; seed < bench.times(150); seed++) {
+    await bench.inWorld(async world => {
+      const rng = random(seed)
+      const roles = randomRoles(rng)
+      const gates = roles.map((_, i) => new Gate(world, modestPolicy(rng), { path: `limit ${i}` }))
+      const oracles = gates.map(gate => oracleFor(gate.policy, { phase: gate.phase('key') }))
+      const times = gates.flatMap(gate => randomTrace(rng, gate.policy, 20).map(step => step.at))
+      for (const at of times.filter(time => time < LATEST_TICK).sort((a, b) => a - b)) {
+        world.goTo(at)
+        const charges = gates.map((gate, i) => gate.charge('key', randomCost(rng, gate), roles[i]))
+        const passes = charges.map((charge, i) => oracles[i]!.peek(at, charge.cost).allowed)
+        await world.decide(charges, TAKE)
+        for (const [i, charge] of charges.entries()) {
+          const isTaken = isCharged(roles, passes, i)
+          const verdict = isTaken ? oracles[i]!.consume(at, charge.cost) : oracles[i]!.peek(at, charge.cost)
+          const where = () =>
+            `seed ${seed} at ${at}, roles ${show(roles)}, costs ${show(charges.map(one => one.cost))}, ` +
+            `passing ${show(passes)}, limit ${i} ${show(gates[i]!.policy)}`
+          same(outcome(charge, charge.taken), outcome(verdict, isTaken && charge.cost > 0), where)
+        }
+      }
+    })
+  }
+}
+
+function randomCost(rng: Rng, gate: Gate): number {
+  const { limit } = gate.rule
+  return rng() < 0.7 ? 1 : [0, 1 + below(rng, limit), limit, limit + 1][below(rng, 4)]!
+}
+
+function outcome(verdict: Charge | OracleVerdict | ReturnType<Oracle['peek']>, taken: boolean): string {
+  return `${showVerdict(verdict)}, ${taken ? 'taken' : 'not taken'}`
+}
+
+async function othersUntouched(bench: Bench): Promise<void> {
+  for (const policy of ofEveryKind(10, 60_000)) {
+    await bench.inWorld(async ({ store, clock }) => {
+      clock.set(TODAY / 1000)
+      const key = (subject: { id: string }) => subject.id
+      const limiter = createLimiter({ store, limits: { wide: { policy, key }, narrow: { policy: '1/m', key } } })
+      const where = () => `policy ${show(policy)} beside '1/m'`
+      await limiter.consume({ id: 'a' })
+      for (let n = 0; n < 20; n++) {
+        const refused = await limiter.consume({ id: 'a' })
+        const seen = refused.limits.map(({ name, allowed, remaining }) => ({ name, allowed, remaining }))
+        same([refused.allowed, refused.policy], [false, 'narrow'], where)
+        same(
+          seen,
+          [
+            { name: 'wide', allowed: true, remaining: 9 },
+            { name: 'narrow', allowed: false, remaining: 0 },
+          ],
+          where,
+        )
+      }
+    })
+  }
+}
+
+/** Where asking and taking are two steps, all of them see the same room. */
+async function atOnce(bench: Bench): Promise<void> {
+  for (const policy of ofEveryKind(5, 60_000)) {
+    await bench.inWorld(async world => {
+      world.goTo(TODAY)
+      const gate = new Gate(world, policy)
+      const charges = await Promise.all(Array.from({ length: 20 }, () => gate.consume('a')))
+      same(charges.filter(charge => charge.allowed).length, 5, () => `20 at once, policy ${show(policy)}`)
+    })
+  }
+}

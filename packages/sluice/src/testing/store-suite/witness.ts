@@ -1,0 +1,112 @@
+import type { Charge } from '../../stores/store.ts'
+import { type Oracle, type OracleVerdict, oracleFor } from '../oracle/oracle.ts'
+import type { Step } from '../trace.ts'
+import { holds, isSameVerdict, show } from './case.ts'
+import { type Gate, showVerdict } from './gate.ts'
+import { isExact } from './policies.ts'
+
+/**
+ * One key of a limit with its oracle beside it: every call goes to both, and their answers are compared.
+ *
+ * A strict witness wants them equal. A lenient one, for stores that must round or have run out of room, wants the store
+ * never to be more generous: it tells the oracle only of what the store has admitted.
+ */
+export class Witness {
+  readonly gate: Gate
+  readonly key: string
+  private readonly oracle: Oracle
+  private readonly strict: boolean
+  private readonly about: string
+  private readonly taken = new Map<number, { charge: Charge; at: number; acquisition: number }>()
+  private acquisitions = 0
+  private step = -1
+
+  constructor(gate: Gate, key: string, about: string, strict = isExact(gate.policy)) {
+    this.gate = gate
+    this.key = key
+    this.about = about
+    this.strict = strict
+    this.oracle = oracleFor(gate.policy, { phase: gate.phase(key) })
+  }
+
+  /** Takes the next step of a trace; times before now are taken at now. */
+  async play({ at, op, cost, of = -1 }: Step): Promise<void> {
+    this.gate.world.goTo(at)
+    this.step++
+    switch (op) {
+      case 'consume':
+        await this.consume(cost)
+        return
+      case 'peek':
+        await this.peek(cost)
+        return
+      case 'refund':
+        await this.refund(of)
+        return
+      case 'credit':
+        // After a credit two levels that differ by a rounding may change order.
+        if (!this.strict) return
+        await this.gate.credit(this.key, cost)
+        this.oracle.credit(this.now, cost)
+        return
+      case 'reset':
+        await this.gate.reset(this.key)
+        this.oracle.reset()
+    }
+  }
+
+  async playAll(steps: readonly Step[]): Promise<void> {
+    for (const step of steps) await this.play(step)
+  }
+
+  async consume(cost: number): Promise<Charge> {
+    const charge = await this.gate.consume(this.key, cost)
+    const admits = this.strict || charge.allowed
+    this.judge('consume', cost, charge, admits ? this.oracle.consume(this.now, cost) : this.oracle.peek(this.now, cost))
+    if (charge.allowed) this.taken.set(this.step, { charge, at: this.now, acquisition: this.acquisitions++ })
+    return charge
+  }
+
+  async peek(cost: number): Promise<Charge> {
+    const charge = await this.gate.peek(this.key, cost)
+    this.judge('peek', cost, charge, this.oracle.peek(this.now, cost))
+    return charge
+  }
+
+  /** Takes back what a step took; with concurrency that is releasing it. */
+  async refund(step: number): Promise<void> {
+    const taken = this.taken.get(step)
+    if (taken === undefined) return
+    this.taken.delete(step)
+    if (this.oracle.release === undefined) {
+      await this.gate.refund(taken.charge)
+      this.oracle.refund(this.now, taken.charge.cost, taken.at)
+    } else {
+      // Either word frees a slot.
+      await (step % 2 === 0 ? this.gate.refund(taken.charge) : this.gate.release(taken.charge))
+      this.oracle.release(this.now, taken.acquisition)
+    }
+  }
+
+  private get now(): number {
+    return this.gate.world.now
+  }
+
+  private judge(op: string, cost: number, got: Charge, expected: OracleVerdict): void {
+    const agrees = this.strict ? isSameVerdict(got, expected) : isNoMoreGenerous(got, expected)
+    if (agrees) return
+    const where = () =>
+      `${this.about}, key '${this.key.slice(0, 40)}', policy ${show(this.gate.policy)}, ` +
+      `step ${this.step}: ${op} ${cost} at ${this.now}`
+    holds(false, `${this.strict ? '' : 'nothing better than '}${showVerdict(expected)}`, showVerdict(got), where)
+  }
+}
+
+function isNoMoreGenerous(got: OracleVerdict, expected: OracleVerdict): boolean {
+  return (
+    (expected.allowed || !got.allowed) &&
+    got.remaining <= expected.remaining &&
+    got.resetAt >= expected.resetAt &&
+    (got.allowed || got.retryAt >= expected.retryAt)
+  )
+}

@@ -1,0 +1,70 @@
+import { TICKS_PER_MS } from '../../clock.ts'
+import type { Change, Charge, Intent, Store } from '../../stores/store.ts'
+import { type FakeClock, fakeClock } from '../fake-clock.ts'
+import { same } from './case.ts'
+
+/** Makes an empty store that runs by the clock it is given. Called often: one case opens many. */
+export type Open = (options: { clock: FakeClock; maxKeys?: number }) => Store | Promise<Store>
+
+/** What the cases of a suite are made with. */
+export interface Bench {
+  /** A fresh store for as long as `use` runs. */
+  inWorld(use: (world: World) => Promise<void>, options?: { maxKeys?: number }): Promise<void>
+  /** How often to repeat something random. */
+  times(n: number): number
+}
+
+export function benchOf(open: Open, scale: number): Bench {
+  return {
+    times: n => Math.max(1, Math.round(n * scale)),
+    async inWorld(use, { maxKeys } = {}) {
+      const clock = fakeClock()
+      const store = await open(maxKeys === undefined ? { clock } : { clock, maxKeys })
+      try {
+        await use(new World(store, clock))
+      } finally {
+        await store.close()
+      }
+    },
+  }
+}
+
+/** A store, its clock, and what the store's now must be. */
+export class World {
+  readonly store: Store
+  readonly clock: FakeClock
+  /** The latest tick any call was made at: now, for a store whose time never runs backwards. */
+  now = 0
+  private tick = 0
+  private asked = 0
+
+  constructor(store: Store, clock: FakeClock) {
+    this.store = store
+    this.clock = clock
+  }
+
+  /** Sets the clock, and says what the next call will find: now, where the clock was set back. */
+  goTo(tick: number): number {
+    this.tick = tick
+    this.clock.set(tick / TICKS_PER_MS)
+    return Math.max(this.now, tick)
+  }
+
+  /** One charge goes either way a store can be asked, by turns: they must be the same. */
+  async decide(charges: readonly Charge[], intent: Intent): Promise<void> {
+    this.now = Math.max(this.now, this.tick)
+    const alone = charges.length === 1 && ++this.asked % 3 !== 0
+    await (alone ? this.store.decide(charges[0]!, intent) : this.store.decideAll(charges, intent))
+    for (const { at } of charges) same(at, this.now, () => `the tick of a decision made at ${this.tick}`)
+  }
+
+  async amend(changes: readonly Change[]): Promise<number[]> {
+    this.now = Math.max(this.now, this.tick)
+    return this.store.amend(changes)
+  }
+}
+
+/** A double of milliseconds tells neighbouring ticks apart until the year 2109: traces stop before. */
+export const LATEST_TICK = 2 ** 42 * TICKS_PER_MS
+/** A moment on no boundary of anything. */
+export const TODAY = 1_790_000_123_456_789
