@@ -87,7 +87,12 @@ export const ENFORCED = -2
 /** `Charge.role` of a shadow beside the others. In place of one of them, the role is that one's index in the call. */
 export const BESIDE = -1
 
-/** What one request asks of one limit. It goes down with the question and comes back with the verdict. */
+/**
+ * What one request asks of one limit. It goes down with the question and comes back with the verdict.
+ *
+ * One is made for every limit of every request, so it is kept small: what few charges have stands in `rare`, and the
+ * numbers of the verdict are left out until there is one (a number put in place first would be allocated twice).
+ */
 export class Charge implements Verdict {
   readonly limit: Limit
   readonly rule: Rule
@@ -95,20 +100,15 @@ export class Charge implements Verdict {
   readonly cost: number
   /** A shadow is decided as if it were enforced, and nothing depends on it. */
   role: number
-
+  /** 0, or the store's own note of having taken it. */
+  receipt: number
+  allowed: boolean
   /** The tick of the decision, by the store's clock. */
   at: number
-  allowed: boolean
   used: number
   resetAt: number
   retryAt: number
-  /** Refused by a block rather than by the limit. */
-  blocked: boolean
-  taken: boolean
-  /** A store's own note of when it was taken. */
-  mark: number
-  /** The slot, reservation or booking that was taken, if it was one; the store that made it knows what it is. */
-  hold: unknown
+  private rare: Rare | undefined
 
   constructor(limit: Limit, rule: Rule, key: string, cost: number, role: number) {
     this.limit = limit
@@ -116,21 +116,48 @@ export class Charge implements Verdict {
     this.key = key
     this.cost = cost
     this.role = role
-    this.at = 0
+    this.receipt = 0
     this.allowed = false
-    this.used = 0
-    this.resetAt = 0
-    this.retryAt = 0
-    this.blocked = false
-    this.taken = false
-    this.mark = 0
-    this.hold = undefined
+    this.at = UNDECIDED
+    this.used = UNDECIDED
+    this.resetAt = UNDECIDED
+    this.retryAt = UNDECIDED
+    this.rare = undefined
   }
 
   get remaining(): number {
     return remainingOf(this.used, this.rule)
   }
+
+  get taken(): boolean {
+    return this.receipt > 0
+  }
+
+  /** Refused by a block rather than by the limit. */
+  get blocked(): boolean {
+    return this.rare?.blocked === true
+  }
+
+  set blocked(blocked: boolean) {
+    this.rare = { blocked, hold: this.hold }
+  }
+
+  /** The slot or reservation that was taken, if it was one; the store that made it knows what it is. */
+  get hold(): unknown {
+    return this.rare?.hold
+  }
+
+  set hold(hold: unknown) {
+    this.rare = { blocked: this.blocked, hold }
+  }
 }
+
+interface Rare {
+  readonly blocked: boolean
+  readonly hold: unknown
+}
+
+const UNDECIDED = undefined as unknown as number
 
 /**
  * The tick at which a charge that was taken may start: when its booking comes up, or, in a leaky bucket, when those

@@ -66,8 +66,7 @@ export class BucketLedger implements Ledger {
     if (charge.allowed && take && charge.cost > 0) {
       level = add(level, rule, charge.cost)
       segment.cells[at] = units + level
-      charge.taken = true
-      charge.mark = room.resets
+      charge.receipt = room.resets + 1
     }
     describe(level, rule, now, charge)
   }

@@ -33,8 +33,7 @@ export function decideStepwise(ledger: Ledger, { time, room }: Shared, charge: C
   ledger.judge(charge, charge.cost, now)
   if (charge.allowed && take && charge.cost > 0) {
     ledger.take(charge, charge.cost, now)
-    charge.taken = true
-    charge.mark = room.resets
+    charge.receipt = room.resets + 1
   }
   ledger.describe(charge, now)
 }

@@ -89,9 +89,9 @@ export class MemorySpace implements Space {
     this.resets.set(key, ++room.resets)
   }
 
-  /** Was the key forgotten after a charge with that mark was taken? Then there is nothing left of it to refund. */
-  forgottenSince(key: string, mark: number): boolean {
-    return mark < (this.resets.get(key) ?? this.allReset)
+  /** Was the key forgotten after a charge with that receipt was taken? Then there is nothing left of it to refund. */
+  forgottenSince(key: string, receipt: number): boolean {
+    return receipt <= (this.resets.get(key) ?? this.allReset)
   }
 
   private newLedger(rule: Rule): Ledger {

@@ -36,8 +36,8 @@ export interface MemoryStore extends Store<'sync'> {
 
 const DEFAULT_MAX_KEYS = 2 ** 22
 /** Every so many calls, so many slots are looked at, in strides that the processor likes. */
-const CALLS_PER_SWEEP = 64
-const SLOTS_PER_SWEEP = 16
+const CALLS_PER_SWEEP = 256
+const SLOTS_PER_SWEEP = 64
 const SLOTS_WHEN_FULL = 64
 
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
@@ -179,8 +179,7 @@ class InProcess implements MemoryStore {
     const space = charge.limit.space as MemorySpace
     if (holds) charge.hold = space.needHolds().add(charge, now + intent.holdTicks, now)
     else space.ledger(charge.rule).take(charge, charge.cost, now)
-    charge.taken = true
-    charge.mark = this.room.resets
+    charge.receipt = this.room.resets + 1
   }
 
   /** Beside a reservation nothing is booked: when that will be settled, nobody knows. */
@@ -189,8 +188,7 @@ class InProcess implements MemoryStore {
     if (charge.blocked || charge.rule.kind !== 'bucket' || space.heldFor(charge.key, now) > 0) return
     const ledger = space.ledger(charge.rule) as BucketLedger
     ledger.book(charge, now, bookTicks)
-    charge.taken = charge.allowed
-    charge.mark = this.room.resets
+    if (charge.allowed) charge.receipt = this.room.resets + 1
   }
 
   /** A refusal by the limit itself starts its block; a cost that can never pass is a mistake, not an attack. */
@@ -223,14 +221,16 @@ class InProcess implements MemoryStore {
     const ledger = space.ledger(charge.rule)
     space.heldFor(charge.key, now) // settles what has expired, before anything else happens to the key
     switch (change.type) {
-      case 'refund':
-        if (!charge.taken) return 0
-        charge.taken = false
+      case 'refund': {
+        const { receipt } = charge
+        if (receipt === 0) return 0
+        charge.receipt = 0
         if (charge.rule.kind === 'slots') return this.change({ type: 'release', charge }, now)
         if (charge.hold !== undefined) return this.change({ type: 'settle', charge, actual: 0 }, now)
-        if (space.forgottenSince(charge.key, charge.mark)) return 0
+        if (space.forgottenSince(charge.key, receipt)) return 0
         ledger.refund(charge, now, Math.max(charge.at, charge.retryAt)) // a booking was but a promise until its start
         return charge.cost
+      }
       case 'credit':
         ledger.credit(charge, now)
         return charge.cost
@@ -240,7 +240,7 @@ class InProcess implements MemoryStore {
         return space.needHolds().settle(charge.hold as Hold, change.actual, now)
       case 'unbook':
         if (!charge.taken) return 0
-        charge.taken = false
+        charge.receipt = 0
         ledger.credit(charge, now)
         return charge.cost
       case 'reset':

@@ -1,0 +1,86 @@
+// Proves that the conformance suite sees: plants one fault after another in a copy of the library, and every one of them
+// must turn the suite red.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { FAULTS } from './faults/all.ts'
+import { Copies, SOURCES } from './faults/copies.ts'
+import { type Fault, LAWS, PARTS, type Part, UNBUILT } from './faults/fault.ts'
+import { runSuite, type Told } from './faults/suite-run.ts'
+
+const AT_ONCE = 2
+const startedAt = performance.now()
+const copies = new Copies()
+const sound = await onCopy(undefined, [])
+if (sound.failed !== undefined) {
+  console.log(`✗ the suite is red without any fault: ${sound.failed.name}\n${sound.failed.message}\n\n0 passed, 1 failed`)
+  process.exit(1)
+}
+
+const rows: { fault: Fault; seenBy: string | undefined; trouble: string }[] = []
+const left = [...FAULTS.entries()]
+await Promise.all(Array.from({ length: AT_ONCE }, worker))
+const missing = uncovered()
+print()
+process.exitCode = rows.some(row => row.seenBy === undefined) || missing.length > 0 ? 1 : 0
+
+async function worker(): Promise<void> {
+  for (let next = left.shift(); next !== undefined; next = left.shift()) {
+    const [place, fault] = next
+    try {
+      const { failed } = await onCopy(fault, orderFor(fault))
+      rows[place] = { fault, seenBy: failed?.name, trouble: failed === undefined ? 'SURVIVED' : failed.message }
+    } catch (error) {
+      rows[place] = { fault, seenBy: undefined, trouble: (error as Error).message }
+    }
+  }
+}
+
+async function onCopy(fault: Fault | undefined, order: readonly string[]): Promise<Told> {
+  const copy = copies.make(fault)
+  try {
+    return await runSuite({ copy, order }, copies)
+  } finally {
+    copies.drop(copy)
+  }
+}
+
+/** Cases about the law and the part first, then the quick ones: what sees a fault should say what it is about. */
+function orderFor({ law, part }: Fault): string[] {
+  const score = (name: string) =>
+    2 * Number(lawsIn(name).some(one => law.includes(one))) + Number(PARTS[part].test(name))
+  const quicker = ([a, msA]: [string, number], [b, msB]: [string, number]) => score(b) - score(a) || msA - msB
+  return Object.entries(sound.cases)
+    .sort(quicker)
+    .map(([name]) => name)
+}
+
+function lawsIn(name: string): number[] {
+  return (/\(laws? ([^)]*)\)/.exec(name)?.[1]?.match(/\d+/g) ?? []).map(Number)
+}
+
+/** Laws and parts that no fault stands for. */
+function uncovered(): string[] {
+  const isUnbuilt = (law: number) => law in UNBUILT && !existsSync(join(SOURCES, UNBUILT[law]!))
+  const laws = LAWS.filter(law => !FAULTS.some(fault => fault.law.includes(law)) && !isUnbuilt(law))
+  const parts = (Object.keys(PARTS) as Part[]).filter(part => !FAULTS.some(fault => fault.part === part))
+  return [...laws.map(law => `law ${law}`), ...parts]
+}
+
+function print(): void {
+  const table = rows.map(({ fault, seenBy }) => [fault.law.join(', '), fault.part, fault.says, seenBy ?? '✗ SURVIVED'])
+  for (const [law, file] of Object.entries(UNBUILT)) {
+    if (!existsSync(join(SOURCES, file))) table.push([law, '—', `nothing to plant in: ${file} is not built`, '—'])
+  }
+  table.sort((a, b) => Number.parseInt(a[0]!, 10) - Number.parseInt(b[0]!, 10))
+  table.unshift(['law', 'part', 'planted', 'seen by'])
+  const widths = [0, 1, 2].map(column => Math.max(...table.map(row => row[column]!.length)))
+  for (const row of table) console.log(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+  for (const { fault, seenBy, trouble } of rows) {
+    if (seenBy === undefined) console.log(`\n✗ ${fault.part}: ${fault.says} (${fault.file})\n  ${trouble}`)
+  }
+  for (const what of missing) console.log(`\n✗ no fault for ${what}`)
+  const failed = rows.filter(row => row.seenBy === undefined).length + missing.length
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
+  console.log(`\n${Object.keys(sound.cases).length} cases, green without a fault; ${FAULTS.length} faults in ${seconds} s`)
+  console.log(`${rows.length + missing.length - failed} passed, ${failed} failed`)
+}

@@ -1,0 +1,39 @@
+/** One mistake to plant in a copy of the library, as data: `find` stands exactly once in `file`, under packages/sluice/src. */
+export interface Fault {
+  /** The laws of the design page that it breaks. */
+  readonly law: readonly number[]
+  readonly part: Part
+  /** What was planted, in plain words. */
+  readonly says: string
+  readonly file: string
+  readonly find: string
+  readonly replace: string
+}
+
+export type Part = keyof typeof PARTS
+
+/** Every part that must have a fault, and the words by which suite cases about it are told: those are run first. */
+export const PARTS = {
+  'token bucket': /tokenBucket/,
+  'leaky bucket': /leakyBucket|leaky/,
+  GCRA: /gcra/,
+  'fixed window': /fixedWindow/,
+  'sliding window': /slidingWindow/,
+  'sliding log': /slidingLog|log/,
+  concurrency: /concurrency|slot/,
+  blocks: /block/,
+  reservations: /reserv|held/,
+  bookings: /book/,
+  shadow: /shadow/,
+  time: /time|silence/,
+  hash: /key/,
+  table: /crowd|tables|by turns/,
+  pool: /pool|full table/,
+  store: /together|reset/,
+  limiter: /limits|release\(\)/,
+} as const satisfies Record<string, RegExp>
+
+export const LAWS: readonly number[] = Array.from({ length: 12 }, (_, n) => n + 1)
+
+/** Laws whose part does not exist yet, with its file: nothing to plant a fault in. The proof fails once the file is there. */
+export const UNBUILT: Readonly<Record<number, string>> = { 10: 'stores/resilient.ts' }
