@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = new URL('..', import.meta.url).pathname
+
+function pages(): string[] {
+  const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+  return ['README.md', ...docs.filter(path => path.endsWith('.md')).map(path => `docs/${path}`)]
+}
+
+function blocks(page: string): string[] {
+  return [...readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!)
+}
+
+/** Inside node_modules, where git does not look and `sluice` is found as a user's code would find it. */
+function inFolder(run: (folder: string) => void): void {
+  mkdirSync(join(root, 'node_modules/.docs'), { recursive: true })
+  const folder = mkdtempSync(join(root, 'node_modules/.docs/run-'))
+  try {
+    run(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const bin = (name: string) => join(root, 'node_modules/.bin', name)
+
+test('every TypeScript example in README and docs type-checks and runs', () => {
+  inFolder(folder => {
+    const files = pages().flatMap(page =>
+      blocks(page).map((code, n) => {
+        const file = `${page.replaceAll('/', '-')}-${n}.mts`
+        writeFileSync(join(folder, file), `${code}\nexport {}\n`)
+        return file
+      }),
+    )
+    expect(files.length).toBeGreaterThan(3)
+    const compilerOptions = { noEmit: true, allowImportingTsExtensions: true, noUnusedLocals: false, types: ['node'] }
+    const tsconfig = { extends: '../../../tsconfig.base.json', compilerOptions, include: ['*.mts'] }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
+    execFileSync(bin('tsc'), ['-p', folder], { stdio: 'pipe' })
+    writeFileSync(join(folder, 'all.mts'), files.map(file => `await import('./${file}')`).join('\n'))
+    execFileSync(bin('tsx'), ['--conditions=@sluice/source', join(folder, 'all.mts')], { stdio: 'pipe', cwd: root })
+  })
+})
