@@ -67,7 +67,7 @@ export function drained(level: number, at: number, rule: BucketRule, now: number
 }
 
 /** Rounded up. Most rates come down to one unit a tick, and a division is the slowest thing in this file. */
-function ticksToDrain(units: number, rule: BucketRule): number {
+export function ticksToDrain(units: number, rule: BucketRule): number {
   return rule.perTick === 1 ? units : Math.ceil(units / rule.perTick)
 }
 
@@ -83,9 +83,14 @@ export function decide(level: number, rule: BucketRule, now: number, cost: numbe
     out.retryAt = Infinity
     return
   }
-  const over = level + cost * rule.perRequest - rule.full
-  out.allowed = over <= 0
-  out.retryAt = over <= 0 ? 0 : now + ticksToDrain(over, rule)
+  const excess = over(level, rule, cost)
+  out.allowed = excess <= 0
+  out.retryAt = excess <= 0 ? 0 : now + ticksToDrain(excess, rule)
+}
+
+/** By how many units `cost` on top of `level` would spill; 0 or less where it fits. */
+export function over(level: number, rule: BucketRule, cost: number): number {
+  return level + cost * rule.perRequest - rule.full
 }
 
 /** What a caller sees of `level`: how full the bucket is, and when it is dry. */

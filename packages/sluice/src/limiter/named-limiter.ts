@@ -4,12 +4,11 @@ import { type Duration, parseDuration } from '../duration.ts'
 import { expected } from '../errors.ts'
 import {
   type Change,
-  Charge,
-  ENFORCED,
+  type Charge,
   type Intent,
+  type Lane,
   LOOK,
   type Mode,
-  type Rule,
   reserving,
   type Store,
   TAKE,
@@ -18,15 +17,8 @@ import { bindingOf, ChargedDecision } from './charged-decision.ts'
 import { Charging } from './charging.ts'
 import { encodeKey } from './key.ts'
 import type { CostOption, Limiter, LimiterEvent, LimiterOptions, WaitOptions } from './limiter.ts'
-import {
-  type BoundLimit,
-  bindLimit,
-  blockTicks,
-  checkCost,
-  checkMode,
-  checkReplaces,
-  type LimitMode,
-} from './limits.ts'
+import { bindLimit, blockTicks, checkCost, checkMode, checkReplaces, type LimitMode } from './limits.ts'
+import { LoneDecision } from './lone-decision.ts'
 import { andThen, type Maybe } from './maybe.ts'
 import { checkOptions, type Limits, storeFor } from './options.ts'
 import { type Reservation, reservationOf } from './reservation.ts'
@@ -42,8 +34,8 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   private readonly onDecision: ((decision: Decision, subject: S) => void) | undefined
   private readonly onEvent: ((event: LimiterEvent) => void) | undefined
   private waiting: Waiting | undefined
-  /** The limit of the short form, while it is enforced by one rule in an in-process store: the hot path. */
-  private quick: BoundLimit<S> | undefined
+  /** The express lane of the short form, while its limit is enforced by one rule in a store that has one. */
+  private lane: Lane | undefined
 
   constructor(options: LimiterOptions<S>, limits: Limits<S>, shortForm: boolean) {
     checkOptions(options, limits, shortForm)
@@ -58,18 +50,17 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     )
     checkReplaces(bound)
     this.charging = new Charging(bound, shortForm)
-    this.quick = this.quickLimit()
+    this.lane = this.laneOfShortForm()
   }
 
   consume(subject: S, options?: CostOption): never {
-    const { quick } = this
-    if (quick === undefined || options !== undefined || typeof subject !== 'string') {
+    const { lane } = this
+    if (lane === undefined || options !== undefined || typeof subject !== 'string') {
       return this.decide(subject, costOf(options), TAKE) as never
     }
-    // The short form, called in the short way: one charge, one answer, and nothing made but those two.
-    const charge = new Charge(quick, quick.ruleFor as Rule, subject, 1, ENFORCED)
-    this.store.decide(charge, TAKE)
-    return this.tell(new ChargedDecision(charge, undefined), subject) as never
+    const decision = new LoneDecision(this.charging.only!, subject)
+    lane.take(decision)
+    return this.tell(decision, subject) as never
   }
 
   peek(subject: S, options?: CostOption): never {
@@ -77,6 +68,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   }
 
   refund(target: Decision | S, options?: { cost: number }): never {
+    if (target instanceof LoneDecision) return this.refund(target.full)
     if (target instanceof ChargedDecision) {
       const taken = target.charges.filter(charge => charge.taken)
       return this.change(taken.map(charge => ({ type: 'refund', charge }))) as never
@@ -139,7 +131,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   setMode(limit: string, mode: LimitMode): void {
     const bound = this.charging.named(limit)
     bound.mode = checkMode(mode)
-    this.quick = this.quickLimit()
+    this.lane = this.laneOfShortForm()
   }
 
   close(): never {
@@ -197,10 +189,10 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     return this.store.mode === 'sync' ? value : Promise.resolve(value)
   }
 
-  private quickLimit(): BoundLimit<S> | undefined {
+  private laneOfShortForm(): Lane | undefined {
     const { only } = this.charging
-    const quick = only?.mode === 'enforce' && typeof only.ruleFor !== 'function' && this.store.mode === 'sync'
-    return quick ? only : undefined
+    if (only === undefined || only.mode !== 'enforce' || typeof only.ruleFor === 'function') return undefined
+    return this.store.mode === 'sync' ? this.store.lane?.(only, only.ruleFor) : undefined
   }
 }
 

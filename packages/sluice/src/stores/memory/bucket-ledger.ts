@@ -9,12 +9,12 @@ import {
   startAt,
 } from '../../algorithms/bucket.ts'
 import type { Charge } from '../store.ts'
-import type { KeyTable, Segment } from './key-table.ts'
+import type { Segment } from './key-table.ts'
 import { apart, Keys, type Shared } from './keys.ts'
-import { decideStepwise, type Ledger } from './ledger.ts'
+import type { Ledger } from './ledger.ts'
 
 /** Beyond this many units from a segment's origin a sum could leave the whole numbers of a double. */
-const FAR = 2 ** 52
+export const FAR = 2 ** 52
 /** Bookings may pile this high; one more on top still is exact. */
 const MAX_BOOKED = 2 ** 51
 
@@ -27,7 +27,6 @@ const MAX_BOOKED = 2 ** 51
  */
 export class BucketLedger implements Ledger {
   readonly keys: Keys
-  private readonly table: KeyTable
   private readonly rule: BucketRule
   /** All bucket ledgers of the limit, this one included. */
   private readonly family: BucketLedger[]
@@ -36,39 +35,9 @@ export class BucketLedger implements Ledger {
 
   constructor(rule: BucketRule, shared: Shared, family: BucketLedger[]) {
     this.keys = new Keys(1, this, shared)
-    this.table = this.keys.table
     this.rule = rule
     this.shared = shared
     this.family = family
-  }
-
-  /**
-   * The hot path: a key already here is read and written once, and all else stays in registers. The key is sought
-   * before the clock is read, so that the processor fetches its state meanwhile.
-   */
-  decide(charge: Charge, take: boolean): void {
-    const { hash, room, time } = this.shared
-    hash.of(charge.key)
-    const segment = this.table.segmentOf(hash.hi)
-    const at = this.table.find(segment, hash.hi, hash.lo)
-    time.read()
-    const { now } = time
-    charge.at = now
-    const rule = charge.rule as BucketRule
-    const units = (now - segment.origin) * rule.perTick
-    if (at < 0 || units >= FAR) {
-      decideStepwise(this, this.shared, charge, take)
-      return
-    }
-    let level = segment.cells[at]! - units
-    if (level < 0) level = 0
-    decide(level, rule, now, charge.cost, charge)
-    if (charge.allowed && take && charge.cost > 0) {
-      level = add(level, rule, charge.cost)
-      segment.cells[at] = units + level
-      charge.receipt = room.resets + 1
-    }
-    describe(level, rule, now, charge)
   }
 
   locate(charge: Charge, now: number): void {

@@ -3,7 +3,7 @@ import { stableHash } from '../../hash.ts'
 import type { Charge } from '../store.ts'
 import type { Segment } from './key-table.ts'
 import { apart, Keys, type Shared } from './keys.ts'
-import { decideStepwise, type Ledger } from './ledger.ts'
+import type { Ledger } from './ledger.ts'
 
 /** Fixed windows: two numbers a key, the count and the tick its window ends. */
 export class FixedLedger implements Ledger {
@@ -15,10 +15,6 @@ export class FixedLedger implements Ledger {
   constructor(shared: Shared) {
     this.keys = new Keys(2, this, shared)
     this.shared = shared
-  }
-
-  decide(charge: Charge, take: boolean): void {
-    decideStepwise(this, this.shared, charge, take)
   }
 
   locate(charge: Charge, now: number): void {

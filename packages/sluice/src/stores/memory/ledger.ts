@@ -1,5 +1,5 @@
 import type { Charge } from '../store.ts'
-import type { Keys, PoolOwner, Shared } from './keys.ts'
+import type { Keys, PoolOwner } from './keys.ts'
 
 /**
  * The state of all keys of one limit under rules of one shape. A decision goes `locate`, `judge`, `take` if it passes,
@@ -7,8 +7,6 @@ import type { Keys, PoolOwner, Shared } from './keys.ts'
  */
 export interface Ledger extends PoolOwner {
   readonly keys: Keys
-  /** All steps of a decision on this limit alone, the reading of the clock included. */
-  decide(charge: Charge, take: boolean): void
   locate(charge: Charge, now: number): void
   judge(charge: Charge, cost: number, now: number): void
   take(charge: Charge, cost: number, now: number): void
@@ -22,18 +20,4 @@ export interface Ledger extends PoolOwner {
   forget(key: string, now: number): void
   /** A ledger with a copy of this one key, to try things out on. */
   replica(key: string, now: number): Ledger
-}
-
-/** A decision on one limit, step by step. */
-export function decideStepwise(ledger: Ledger, { time, room }: Shared, charge: Charge, take: boolean): void {
-  time.read()
-  const { now } = time
-  charge.at = now
-  ledger.locate(charge, now)
-  ledger.judge(charge, charge.cost, now)
-  if (charge.allowed && take && charge.cost > 0) {
-    ledger.take(charge, charge.cost, now)
-    charge.receipt = room.resets + 1
-  }
-  ledger.describe(charge, now)
 }

@@ -3,7 +3,7 @@ import type { Charge } from '../store.ts'
 import { Handles } from './handles.ts'
 import type { Segment } from './key-table.ts'
 import { apart, Keys, type Shared } from './keys.ts'
-import { decideStepwise, type Ledger } from './ledger.ts'
+import type { Ledger } from './ledger.ts'
 
 /** Exact logs: one number a key, the handle of its ring of times. */
 export class LogLedger implements Ledger {
@@ -18,10 +18,6 @@ export class LogLedger implements Ledger {
     this.keys = new Keys(1, this, shared)
     this.rule = rule
     this.shared = shared
-  }
-
-  decide(charge: Charge, take: boolean): void {
-    decideStepwise(this, this.shared, charge, take)
   }
 
   locate(charge: Charge, now: number): void {

@@ -4,16 +4,12 @@ import { Blocks } from './blocks.ts'
 import { BucketLedger } from './bucket-ledger.ts'
 import { FixedLedger } from './fixed-ledger.ts'
 import { Holds } from './holds.ts'
+import type { Sweepable } from './house.ts'
 import type { Shared } from './keys.ts'
 import type { Ledger } from './ledger.ts'
 import { LogLedger } from './log-ledger.ts'
 import { SlidingLedger } from './sliding-ledger.ts'
 import { SlotLedger } from './slot-ledger.ts'
-
-/** Something the store's sweep goes round. */
-export interface Sweepable {
-  sweep(slots: number, now: number): boolean
-}
 
 const MOST_RESETS = 1024
 

@@ -3,13 +3,25 @@ import type { Rule } from '../../algorithms/rule.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import { expected } from '../../errors.ts'
 import { KeyHash } from '../../hash.ts'
-import { type Change, type Charge, ENFORCED, type Intent, type Space, type Store } from '../store.ts'
+import {
+  type Change,
+  type Charge,
+  ENFORCED,
+  type Intent,
+  type Lane,
+  type Limit,
+  type Space,
+  type Store,
+  TAKE,
+} from '../store.ts'
+import { BucketLane } from './bucket-lane.ts'
 import type { BucketLedger } from './bucket-ledger.ts'
 import type { Hold } from './holds.ts'
+import { House } from './house.ts'
 import type { Room } from './key-table.ts'
 import type { Shared } from './keys.ts'
 import type { LogLedger } from './log-ledger.ts'
-import { MemorySpace, type Sweepable } from './memory-space.ts'
+import { MemorySpace } from './memory-space.ts'
 import { StoreTime } from './store-time.ts'
 
 export interface MemoryStoreOptions {
@@ -35,11 +47,6 @@ export interface MemoryStore extends Store<'sync'> {
 }
 
 const DEFAULT_MAX_KEYS = 2 ** 22
-/** Every so many calls, so many slots are looked at, in strides that the processor likes. */
-const CALLS_PER_SWEEP = 256
-const SLOTS_PER_SWEEP = 64
-const SLOTS_WHEN_FULL = 64
-
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const known = ['clock', 'maxKeys', 'onOverflow']
   const unknown = options === null ? options : Object.keys(options).find(option => !known.includes(option))
@@ -62,30 +69,19 @@ class InProcess implements MemoryStore {
   private readonly room: Room
   private readonly shared: Shared
   private readonly spaces = new Map<string, MemorySpace>()
-  private readonly swept: Sweepable[] = []
-  private readonly onOverflow: MemoryStoreOptions['onOverflow']
-  private callsToSweep = 0
-  private sweptAt = 0
-  private overflowed = 0
-  /** Set while the call under way found no room, and told about after it. */
-  private overflowing = false
-  private toldOverflow = false
+  private readonly house: House
 
   constructor(clock: Clock, maxKeys: number, onOverflow: MemoryStoreOptions['onOverflow']) {
     this.clock = clock
-    this.onOverflow = onOverflow
     this.time = new StoreTime(clock)
     this.room = { live: 0, max: maxKeys, resets: 0 }
+    this.house = new House(this.room, this.time, () => onOverflow?.(this.stats()))
     const secret = crypto.getRandomValues(new Int32Array(2))
     this.shared = {
       hash: new KeyHash(secret[0]!, secret[1]!),
       time: this.time,
       room: this.room,
-      overflowed: () => {
-        this.overflowed++
-        this.overflowing = true
-        this.callsToSweep = 0
-      },
+      overflowed: () => this.house.overflow(),
     }
   }
 
@@ -94,31 +90,36 @@ class InProcess implements MemoryStore {
   }
 
   stats(): MemoryStats {
-    return { keys: this.room.live, maxKeys: this.room.max, overflowed: this.overflowed }
+    return { keys: this.room.live, maxKeys: this.room.max, overflowed: this.house.overflowed }
   }
 
   space(path: string): Space {
     let space = this.spaces.get(path)
     if (space === undefined) {
-      space = new MemorySpace(path, this.shared, this.swept)
+      space = new MemorySpace(path, this.shared, this.house.tables)
       this.spaces.set(path, space)
     }
     return space
   }
 
   decide(charge: Charge, intent: Intent): void {
-    const { limit } = charge
-    const space = limit.space as MemorySpace
-    if (intent.plain && limit.block === undefined && space.plain) {
-      space.ledger(charge.rule).decide(charge, intent.take)
-      if (--this.callsToSweep <= 0) this.keepHouse()
-    } else this.decideAll([charge], intent)
+    this.time.read()
+    const { now } = this.time
+    const space = charge.limit.space as MemorySpace
+    if (intent.plain && charge.limit.block === undefined && space.plain) this.decideAlone(charge, intent, now)
+    else this.decideTogether([charge], intent, now)
+    this.house.keep()
   }
 
   decideAll(charges: readonly Charge[], intent: Intent): void {
     this.time.read()
     this.decideTogether(charges, intent, this.time.now)
-    if (--this.callsToSweep <= 0) this.keepHouse()
+    this.house.keep()
+  }
+
+  lane(limit: Limit, rule: Rule): Lane | undefined {
+    if (rule.kind !== 'bucket' || rule.limit === 0 || limit.block !== undefined) return undefined
+    return new BucketLane(limit, rule, this.shared, this.house, charge => this.decide(charge, TAKE))
   }
 
   amend(changes: readonly Change[]): number[] {
@@ -133,18 +134,17 @@ class InProcess implements MemoryStore {
 
   close(): void {
     this.spaces.clear()
-    this.swept.length = 0
+    this.house.tables.length = 0
   }
 
-  /** Looks at a few slots of the table whose turn it is. A full store does so at every call: room is worth more then. */
-  private keepHouse(): void {
-    const full = this.room.live >= this.room.max
-    this.callsToSweep = full ? 1 : CALLS_PER_SWEEP
-    const turn = this.swept[this.sweptAt]
-    if (turn === undefined) this.sweptAt = 0
-    else if (turn.sweep(full ? SLOTS_WHEN_FULL : SLOTS_PER_SWEEP, this.time.now)) this.sweptAt++
-    if (this.overflowing) this.tellOverflow()
-    if (this.room.live < this.room.max) this.toldOverflow = false
+  /** One limit, nothing blocked, nothing held. */
+  private decideAlone(charge: Charge, intent: Intent, now: number): void {
+    const ledger = (charge.limit.space as MemorySpace).ledger(charge.rule)
+    charge.at = now
+    ledger.locate(charge, now)
+    ledger.judge(charge, charge.cost, now)
+    if (charge.allowed) this.take(charge, intent, now)
+    ledger.describe(charge, now)
   }
 
   private decideTogether(charges: readonly Charge[], intent: Intent, now: number): void {
@@ -250,13 +250,6 @@ class InProcess implements MemoryStore {
         space.needBlocks().set(charge.key, change.ticks, now)
         return change.ticks
     }
-  }
-
-  private tellOverflow(): void {
-    this.overflowing = false
-    if (this.toldOverflow) return
-    this.toldOverflow = true
-    this.onOverflow?.(this.stats())
   }
 }
 

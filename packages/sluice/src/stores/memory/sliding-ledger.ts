@@ -12,7 +12,7 @@ import {
 import type { Charge } from '../store.ts'
 import type { Segment } from './key-table.ts'
 import { apart, Keys, type Shared } from './keys.ts'
-import { decideStepwise, type Ledger } from './ledger.ts'
+import type { Ledger } from './ledger.ts'
 
 /** Sliding windows: the newest index and the ring of counts, as the kernel lays them out. */
 export class SlidingLedger implements Ledger {
@@ -30,10 +30,6 @@ export class SlidingLedger implements Ledger {
     this.shared = shared
     this.fresh = new Float64Array(cellCount(rule))
     this.cells = this.fresh
-  }
-
-  decide(charge: Charge, take: boolean): void {
-    decideStepwise(this, this.shared, charge, take)
   }
 
   locate(charge: Charge, now: number): void {

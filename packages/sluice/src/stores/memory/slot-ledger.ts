@@ -3,7 +3,7 @@ import type { Charge } from '../store.ts'
 import { Handles } from './handles.ts'
 import type { Segment } from './key-table.ts'
 import { apart, Keys, type Shared } from './keys.ts'
-import { decideStepwise, type Ledger } from './ledger.ts'
+import type { Ledger } from './ledger.ts'
 
 /** Concurrency: one number a key, the handle of its queue of holders. */
 export class SlotLedger implements Ledger {
@@ -16,10 +16,6 @@ export class SlotLedger implements Ledger {
   constructor(shared: Shared) {
     this.keys = new Keys(1, this, shared)
     this.shared = shared
-  }
-
-  decide(charge: Charge, take: boolean): void {
-    decideStepwise(this, this.shared, charge, take)
   }
 
   locate(charge: Charge, now: number): void {

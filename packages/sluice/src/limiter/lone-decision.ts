@@ -1,0 +1,101 @@
+import type { Decision, DecisionJson, Degraded, LimitState, Reason } from '../decision.ts'
+import { Charge, dryAt, ENFORCED, type Entry, type Rule } from '../stores/store.ts'
+import { ChargedDecision } from './charged-decision.ts'
+import type { BoundLimit } from './limits.ts'
+
+/**
+ * The decision of one limit, made in the express lane. It holds the few numbers the answer is made of; the charge and
+ * all that can be read of it are worked out when somebody reads them.
+ */
+export class LoneDecision implements Decision, Entry {
+  readonly key: string
+  receipt: number
+  tick: number
+  used: number
+  retryTick: number | undefined
+  charge: Charge | undefined
+  private readonly limitOf: BoundLimit<never>
+
+  constructor(limit: BoundLimit<never>, key: string) {
+    this.limitOf = limit
+    this.key = key
+    this.receipt = 0
+    this.tick = undefined as unknown as number // a number here would be allocated, and then again
+    this.used = undefined as unknown as number
+    this.retryTick = undefined
+    this.charge = undefined
+  }
+
+  get allowed(): boolean {
+    return this.retryTick === undefined
+  }
+
+  get reason(): Reason {
+    return this.full.reason
+  }
+
+  get policy(): string {
+    return this.limitOf.name
+  }
+
+  get limit(): number {
+    return this.full.limit
+  }
+
+  get remaining(): number {
+    return this.full.remaining
+  }
+
+  get at(): number {
+    return this.full.at
+  }
+
+  get resetAt(): number {
+    return this.full.resetAt
+  }
+
+  get resetAfterMs(): number {
+    return this.full.resetAfterMs
+  }
+
+  get retryAfterMs(): number {
+    return this.full.retryAfterMs
+  }
+
+  get degraded(): Degraded {
+    return this.full.degraded
+  }
+
+  get limits(): readonly LimitState[] {
+    return this.full.limits
+  }
+
+  /** The same decision with its charge. */
+  get full(): ChargedDecision {
+    this.charge ??= this.chargeMade()
+    return new ChargedDecision(this.charge, undefined)
+  }
+
+  release(): void {}
+
+  [Symbol.dispose](): void {}
+
+  toJSON(): DecisionJson {
+    return this.full.toJSON()
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](): DecisionJson {
+    return this.toJSON()
+  }
+
+  private chargeMade(): Charge {
+    const charge = new Charge(this.limitOf, this.limitOf.ruleFor as Rule, this.key, 1, ENFORCED)
+    charge.at = this.tick
+    charge.used = this.used
+    charge.receipt = this.receipt
+    charge.allowed = this.retryTick === undefined
+    charge.retryAt = this.retryTick ?? 0
+    charge.resetAt = dryAt(charge)
+    return charge
+  }
+}

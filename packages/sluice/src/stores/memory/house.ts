@@ -1,0 +1,58 @@
+import type { Room } from './key-table.ts'
+import type { StoreTime } from './store-time.ts'
+
+/** Something the sweep goes round. */
+export interface Sweepable {
+  /** Looks at a few slots and forgets the idle; true when it has come round. */
+  sweep(slots: number, now: number): boolean
+}
+
+/** Every so many calls, so many slots are looked at, in strides that the processor likes. */
+const CALLS_PER_SWEEP = 256
+const SLOTS_PER_SWEEP = 64
+
+/** Keeps a store's house: sweeps its tables a little with every so many calls, and says when there is no more room. */
+export class House {
+  /** Sweepable tables, each in its turn. */
+  readonly tables: Sweepable[] = []
+  /** How often a key found no room. */
+  overflowed = 0
+  private callsLeft = 0
+  private turn = 0
+  private overflowing = false
+  private told = false
+  private readonly room: Room
+  private readonly time: StoreTime
+  private readonly tell: () => void
+
+  constructor(room: Room, time: StoreTime, tell: () => void) {
+    this.room = room
+    this.time = time
+    this.tell = tell
+  }
+
+  /** To be called after every decision. */
+  keep(): void {
+    if (--this.callsLeft <= 0) this.sweep()
+  }
+
+  /** A key found no room: to be told of when the call under way is done. */
+  overflow(): void {
+    this.overflowed++
+    this.overflowing = true
+    this.callsLeft = 0
+  }
+
+  /** A full store sweeps with every call: room is worth more then. */
+  private sweep(): void {
+    const { room } = this
+    this.callsLeft = room.live >= room.max ? 1 : CALLS_PER_SWEEP
+    const table = this.tables[this.turn]
+    if (table === undefined) this.turn = 0
+    else if (table.sweep(SLOTS_PER_SWEEP, this.time.now)) this.turn++
+    const tell = this.overflowing && !this.told
+    this.told = room.live >= room.max && (this.told || this.overflowing)
+    this.overflowing = false
+    if (tell) this.tell()
+  }
+}
