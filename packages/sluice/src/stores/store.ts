@@ -67,21 +67,19 @@ export interface Intent {
   readonly bookTicks: number
   /** A refusal may start a block. */
   readonly strikes: boolean
-  /** Neither a reservation nor a booking. */
-  readonly plain: boolean
 }
 
-export const LOOK: Intent = { take: false, holdTicks: 0, bookTicks: -1, strikes: false, plain: true }
-export const TAKE: Intent = { take: true, holdTicks: 0, bookTicks: -1, strikes: true, plain: true }
+export const LOOK: Intent = { take: false, holdTicks: 0, bookTicks: -1, strikes: false }
+export const TAKE: Intent = { take: true, holdTicks: 0, bookTicks: -1, strikes: true }
 /** One who waits in line is not an offender. */
-export const WAIT: Intent = { take: true, holdTicks: 0, bookTicks: -1, strikes: false, plain: true }
+export const WAIT: Intent = { take: true, holdTicks: 0, bookTicks: -1, strikes: false }
 
 export function reserving(holdTicks: number): Intent {
-  return { take: true, holdTicks, bookTicks: -1, strikes: true, plain: false }
+  return { take: true, holdTicks, bookTicks: -1, strikes: true }
 }
 
 export function booking(bookTicks: number): Intent {
-  return { take: true, holdTicks: 0, bookTicks, strikes: false, plain: false }
+  return { take: true, holdTicks: 0, bookTicks, strikes: false }
 }
 
 /** `Charge.role` of a charge that must pass. */

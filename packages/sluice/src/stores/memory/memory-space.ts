@@ -1,9 +1,10 @@
+import type { Holder } from '../../algorithms/concurrency.ts'
 import type { Rule } from '../../algorithms/rule.ts'
-import type { Charge, Space } from '../store.ts'
+import type { Change, Charge, Intent, Space } from '../store.ts'
 import { Blocks } from './blocks.ts'
 import { BucketLedger } from './bucket-ledger.ts'
 import { FixedLedger } from './fixed-ledger.ts'
-import { Holds } from './holds.ts'
+import { type Hold, Holds } from './holds.ts'
 import type { Sweepable } from './house.ts'
 import type { Shared } from './keys.ts'
 import type { Ledger } from './ledger.ts'
@@ -90,6 +91,96 @@ export class MemorySpace implements Space {
     return receipt <= (this.resets.get(key) ?? this.allReset)
   }
 
+  judge(charge: Charge, now: number): void {
+    const held = this.heldFor(charge.key, now)
+    const ledger = this.ledger(charge.rule)
+    ledger.locate(charge, now)
+    ledger.judge(charge, charge.cost + held, now)
+    if (this.plain) return
+    if (held > 0 && !charge.allowed) charge.retryAt = this.holds!.retryAt(charge, now)
+    const blockedUntil = this.blocks === undefined ? 0 : this.blocks.until(charge.key, now)
+    if (blockedUntil > 0) block(charge, blockedUntil)
+  }
+
+  take(charge: Charge, intent: Intent, now: number): void {
+    const holds = intent.holdTicks > 0 && charge.rule.kind !== 'slots'
+    if (!intent.take || charge.taken || (charge.cost === 0 && !holds)) return
+    if (holds) charge.hold = this.needHolds().add(charge, now + intent.holdTicks, now)
+    else this.ledger(charge.rule).take(charge, charge.cost, now)
+    charge.receipt = this.shared.room.resets + 1
+  }
+
+  /** Beside a reservation nothing is booked: when that will be settled, nobody knows. */
+  book(charge: Charge, now: number, bookTicks: number): void {
+    if (charge.blocked || charge.rule.kind !== 'bucket' || this.heldFor(charge.key, now) > 0) return
+    const ledger = this.ledger(charge.rule) as BucketLedger
+    ledger.book(charge, now, bookTicks)
+    if (charge.allowed) charge.receipt = this.shared.room.resets + 1
+  }
+
+  /** A refusal by the limit itself starts its block; a cost that can never pass is a mistake, not an attack. */
+  strike(charge: Charge, now: number): void {
+    const { block: rule } = charge.limit
+    if (rule === undefined || charge.blocked || charge.cost > charge.rule.limit) return
+    const until = this.needBlocks().strike(charge.key, rule, now)
+    charge.retryAt = Math.max(charge.retryAt, until)
+  }
+
+  describe(charge: Charge, now: number): void {
+    const ledger = this.ledger(charge.rule)
+    if (this.plain) {
+      ledger.describe(charge, now)
+      return
+    }
+    const held = this.heldFor(charge.key, now)
+    if (held > 0) ledger.locate(charge, now) // making a reservation may have looked at other keys
+    ledger.describe(charge, now)
+    if (held > 0) {
+      charge.used += held * charge.rule.perRequest
+      charge.resetAt = this.holds!.resetAt(charge, now)
+    }
+    const blockedUntil = this.blocks === undefined ? 0 : this.blocks.until(charge.key, now)
+    if (blockedUntil === 0) return
+    charge.used = Math.max(charge.used, charge.rule.limit * charge.rule.perRequest)
+    charge.resetAt = Math.max(charge.resetAt, blockedUntil)
+  }
+
+  change(change: Change, now: number): number {
+    const { charge } = change
+    const ledger = this.ledger(charge.rule)
+    this.heldFor(charge.key, now) // settles what has expired, before anything else happens to the key
+    switch (change.type) {
+      case 'refund': {
+        const { receipt } = charge
+        if (receipt === 0) return 0
+        charge.receipt = 0
+        if (charge.rule.kind === 'slots') return this.change({ type: 'release', charge }, now)
+        if (charge.hold !== undefined) return this.change({ type: 'settle', charge, actual: 0 }, now)
+        if (this.forgottenSince(charge.key, receipt)) return 0
+        ledger.refund(charge, now, Math.max(charge.at, charge.retryAt)) // a booking was but a promise until its start
+        return charge.cost
+      }
+      case 'credit':
+        ledger.credit(charge, now)
+        return charge.cost
+      case 'release':
+        return charge.hold === undefined ? 0 : Number((charge.hold as Holder).release())
+      case 'settle':
+        return this.needHolds().settle(charge.hold as Hold, change.actual, now)
+      case 'unbook':
+        if (!charge.taken) return 0
+        charge.receipt = 0
+        ledger.credit(charge, now)
+        return charge.cost
+      case 'reset':
+        this.forget(charge.rule, charge.key, now)
+        return 0
+      case 'block':
+        this.needBlocks().set(charge.key, change.ticks, now)
+        return change.ticks
+    }
+  }
+
   private newLedger(rule: Rule): Ledger {
     const { shared } = this
     switch (rule.kind) {
@@ -108,4 +199,10 @@ export class MemorySpace implements Space {
         return new SlotLedger(shared)
     }
   }
+}
+
+function block(charge: Charge, until: number): void {
+  charge.blocked = true
+  charge.allowed = false
+  charge.retryAt = Math.max(charge.retryAt, until)
 }
