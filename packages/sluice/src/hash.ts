@@ -2,8 +2,8 @@
  * HalfSipHash-1-3 over the UTF-16 code units of a string, with a 64-bit result.
  *
  * With a secret key nobody can choose strings that collide, which is why the memory store uses it; with key (0, 0) it
- * is a stable hash that every process agrees on. The result is left in `hi` and `lo`, as signed 32-bit numbers, since
- * returning a pair would allocate; `lo` is never 0, so that a table can mark its free slots with it.
+ * is a stable hash that every process agrees on. The result is left in `hi` and `lo` (which is returned, too), as signed
+ * 32-bit numbers, since a pair would be allocated; `lo` is never 0, so that a table can mark its free slots with it.
  *
  * `lo` is HalfSipHash with its 32-bit ending; `hi` is the same state ended with another constant. The two endings do not
  * wait for each other, so a processor works on both at once, which the published 64-bit ending does not allow.
@@ -23,7 +23,7 @@ export class KeyHash {
    * Hashes code units below 256, four to a block, which fits nearly all keys. Any other string goes as bytes, under a
    * key of its own so that it cannot meet one of these. One long function, because a call costs as much as a round.
    */
-  of(text: string): void {
+  of(text: string): number {
     let v0 = this.key0
     let v1 = this.key1
     let v2 = v0 ^ 0x6c796765
@@ -57,8 +57,7 @@ export class KeyHash {
       last |= unit << ((i & 3) << 3)
     }
     if (units > 255) {
-      this.ofWide(text)
-      return
+      return this.ofWide(text)
     }
     v3 ^= last
     v0 = (v0 + v1) | 0
@@ -97,15 +96,17 @@ export class KeyHash {
       w1 = ((w1 << 13) | (w1 >>> 19)) ^ w2
       w2 = (w2 << 16) | (w2 >>> 16)
     }
-    this.lo = v1 ^ v3 || 1
     this.hi = w1 ^ w3
+    this.lo = v1 ^ v3 || 1
+    return this.lo
   }
 
-  private ofWide(text: string): void {
+  private ofWide(text: string): number {
     const wide = new KeyHash(~this.key0, this.key1)
     wide.of(bytesOf(text))
     this.hi = wide.hi
     this.lo = wide.lo
+    return wide.lo
   }
 }
 

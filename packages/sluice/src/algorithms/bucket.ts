@@ -67,7 +67,7 @@ export function drained(level: number, at: number, rule: BucketRule, now: number
 }
 
 /** Rounded up. Most rates come down to one unit a tick, and a division is the slowest thing in this file. */
-export function ticksToDrain(units: number, rule: BucketRule): number {
+function ticksToDrain(units: number, rule: BucketRule): number {
   return rule.perTick === 1 ? units : Math.ceil(units / rule.perTick)
 }
 

@@ -1,7 +1,6 @@
 import type { Decision, DecisionJson, Degraded, LimitState, Reason } from '../decision.ts'
-import { Charge, dryAt, ENFORCED, type Entry, type Rule } from '../stores/store.ts'
+import type { Charge, Entry, Lane } from '../stores/store.ts'
 import { ChargedDecision } from './charged-decision.ts'
-import type { BoundLimit } from './limits.ts'
 
 /**
  * The decision of one limit, made in the express lane. It holds the few numbers the answer is made of; the charge and
@@ -12,22 +11,20 @@ export class LoneDecision implements Decision, Entry {
   receipt: number
   tick: number
   used: number
-  retryTick: number | undefined
   charge: Charge | undefined
-  private readonly limitOf: BoundLimit<never>
+  private readonly lane: Lane
 
-  constructor(limit: BoundLimit<never>, key: string) {
-    this.limitOf = limit
+  constructor(lane: Lane, key: string) {
+    this.lane = lane
     this.key = key
     this.receipt = 0
     this.tick = undefined as unknown as number // a number here would be allocated, and then again
     this.used = undefined as unknown as number
-    this.retryTick = undefined
     this.charge = undefined
   }
 
   get allowed(): boolean {
-    return this.retryTick === undefined
+    return this.receipt > 0
   }
 
   get reason(): Reason {
@@ -35,7 +32,7 @@ export class LoneDecision implements Decision, Entry {
   }
 
   get policy(): string {
-    return this.limitOf.name
+    return this.full.policy
   }
 
   get limit(): number {
@@ -72,7 +69,7 @@ export class LoneDecision implements Decision, Entry {
 
   /** The same decision with its charge. */
   get full(): ChargedDecision {
-    this.charge ??= this.chargeMade()
+    this.charge ??= this.lane.chargeOf(this)
     return new ChargedDecision(this.charge, undefined)
   }
 
@@ -86,16 +83,5 @@ export class LoneDecision implements Decision, Entry {
 
   [Symbol.for('nodejs.util.inspect.custom')](): DecisionJson {
     return this.toJSON()
-  }
-
-  private chargeMade(): Charge {
-    const charge = new Charge(this.limitOf, this.limitOf.ruleFor as Rule, this.key, 1, ENFORCED)
-    charge.at = this.tick
-    charge.used = this.used
-    charge.receipt = this.receipt
-    charge.allowed = this.retryTick === undefined
-    charge.retryAt = this.retryTick ?? 0
-    charge.resetAt = dryAt(charge)
-    return charge
   }
 }

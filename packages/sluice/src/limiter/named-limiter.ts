@@ -58,7 +58,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     if (lane === undefined || options !== undefined || typeof subject !== 'string') {
       return this.decide(subject, costOf(options), TAKE) as never
     }
-    const decision = new LoneDecision(this.charging.only!, subject)
+    const decision = new LoneDecision(lane, subject)
     lane.take(decision)
     return this.tell(decision, subject) as never
   }

@@ -1,4 +1,4 @@
-import { startAt, ticksOf, ticksToDrain } from '../algorithms/bucket.ts'
+import { startAt, ticksOf } from '../algorithms/bucket.ts'
 import type { Rule } from '../algorithms/rule.ts'
 import { remainingOf, type Verdict } from '../algorithms/verdict.ts'
 import type { Clock } from '../clock.ts'
@@ -155,18 +155,20 @@ export class Charge implements Verdict {
 /** A charge of cost 1 on its way through a lane: as little as can be told about it. */
 export interface Entry {
   readonly key: string
+  /** More than 0 once it was taken. */
   receipt: number
   /** The tick of the decision. */
   tick: number
   used: number
-  /** Left out where it passed. */
-  retryTick: number | undefined
   /** The charge itself, where one had to be made. */
   charge: Charge | undefined
 }
 
 export interface Lane {
+  readonly limit: Limit
   take(entry: Entry): void
+  /** The charge that an entry stands for. */
+  chargeOf(entry: Entry): Charge
 }
 
 interface Rare {
@@ -184,11 +186,6 @@ export function startOf(charge: Charge): number {
   if (charge.rule.kind !== 'bucket' || charge.retryAt > charge.at) return Math.max(charge.at, charge.retryAt)
   if (!charge.rule.queue) return charge.at
   return startAt(charge.used - charge.cost * charge.rule.perRequest, charge.rule, charge.at, charge.cost)
-}
-
-/** When a bucket that stands as the verdict says is dry. */
-export function dryAt(charge: Charge): number {
-  return charge.rule.kind === 'bucket' ? charge.at + ticksToDrain(charge.used, charge.rule) : charge.resetAt
 }
 
 /** How much sooner the ones after it start when a booked charge is given back: rounded down, so that none is too early. */

@@ -1,4 +1,4 @@
-import { type BucketRule, over, ticksToDrain } from '../../algorithms/bucket.ts'
+import { type BucketRule, decide, describe, over } from '../../algorithms/bucket.ts'
 import type { KeyHash } from '../../hash.ts'
 import { Charge, ENFORCED, type Entry, type Lane, type Limit } from '../store.ts'
 import { type BucketLedger, FAR } from './bucket-ledger.ts'
@@ -14,7 +14,7 @@ import type { StoreTime } from './store-time.ts'
  * meanwhile. Whatever is less plain takes the long way.
  */
 export class BucketLane implements Lane {
-  private readonly limit: Limit
+  readonly limit: Limit
   private readonly rule: BucketRule
   private readonly space: MemorySpace
   private readonly table: KeyTable
@@ -38,9 +38,10 @@ export class BucketLane implements Lane {
 
   take(entry: Entry): void {
     const { hash, rule, table, time } = this
-    hash.of(entry.key)
-    const segment = table.segmentOf(hash.hi)
-    const at = table.find(segment, hash.hi, hash.lo)
+    const lo = hash.of(entry.key)
+    const { hi } = hash
+    const segment = table.segmentOf(hi)
+    const at = table.find(segment, hi, lo)
     time.read()
     const { now } = time
     const units = (now - segment.origin) * rule.perTick
@@ -50,24 +51,31 @@ export class BucketLane implements Lane {
     }
     let level = segment.cells[at]! - units
     if (level < 0) level = 0
-    const excess = over(level, rule, 1)
-    if (excess <= 0) {
+    if (over(level, rule, 1) <= 0) {
       level += rule.perRequest
       segment.cells[at] = units + level
       entry.receipt = this.room.resets + 1
-    } else entry.retryTick = now + ticksToDrain(excess, rule)
+    }
     entry.tick = now
     entry.used = level
     this.house.keep()
+  }
+
+  chargeOf(entry: Entry): Charge {
+    const { rule } = this
+    const charge = new Charge(this.limit, rule, entry.key, 1, ENFORCED)
+    charge.at = entry.tick
+    charge.receipt = entry.receipt
+    // Whether it passed shows in the receipt; what was not taken is judged again on the level it found.
+    decide(entry.used, rule, entry.tick, entry.receipt > 0 ? 0 : 1, charge)
+    describe(entry.used, rule, entry.tick, charge)
+    return charge
   }
 
   private takeLong(entry: Entry): void {
     const charge = new Charge(this.limit, this.rule, entry.key, 1, ENFORCED)
     this.theLongWay(charge)
     entry.receipt = charge.receipt
-    entry.tick = charge.at
-    entry.used = charge.used
     entry.charge = charge
-    if (!charge.allowed) entry.retryTick = charge.retryAt
   }
 }
