@@ -10,9 +10,12 @@ import { runSuite, type Told } from './faults/suite-run.ts'
 const AT_ONCE = 2
 const startedAt = performance.now()
 const copies = new Copies()
-const sound = await onCopy(undefined, [])
+const sound = await onCopy(undefined, []).catch(
+  (error: Error): Told => ({ cases: {}, failed: { name: 'it did not run', message: error.message } }),
+)
 if (sound.failed !== undefined) {
-  console.log(`✗ the suite is red without any fault: ${sound.failed.name}\n${sound.failed.message}\n\n0 passed, 1 failed`)
+  const { name, message } = sound.failed
+  console.log(`✗ the suite is red without any fault: ${name}\n${message}\n\n0 passed, 1 failed`)
   process.exit(1)
 }
 
@@ -28,7 +31,7 @@ async function worker(): Promise<void> {
     const [place, fault] = next
     try {
       const { failed } = await onCopy(fault, orderFor(fault))
-      rows[place] = { fault, seenBy: failed?.name, trouble: failed === undefined ? 'SURVIVED' : failed.message }
+      rows[place] = { fault, seenBy: failed?.name, trouble: failed === undefined ? 'no case saw it' : '' }
     } catch (error) {
       rows[place] = { fault, seenBy: undefined, trouble: (error as Error).message }
     }
@@ -67,7 +70,7 @@ function uncovered(): string[] {
 }
 
 function print(): void {
-  const table = rows.map(({ fault, seenBy }) => [fault.law.join(', '), fault.part, fault.says, seenBy ?? '✗ SURVIVED'])
+  const table = rows.map(({ fault, seenBy }) => [fault.law.join(', '), fault.part, fault.says, seenBy ?? '✗ nobody'])
   for (const [law, file] of Object.entries(UNBUILT)) {
     if (!existsSync(join(SOURCES, file))) table.push([law, '—', `nothing to plant in: ${file} is not built`, '—'])
   }
@@ -81,6 +84,7 @@ function print(): void {
   for (const what of missing) console.log(`\n✗ no fault for ${what}`)
   const failed = rows.filter(row => row.seenBy === undefined).length + missing.length
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
-  console.log(`\n${Object.keys(sound.cases).length} cases, green without a fault; ${FAULTS.length} faults in ${seconds} s`)
+  const cases = Object.keys(sound.cases).length
+  console.log(`\n${cases} cases, green without a fault; ${FAULTS.length} faults in ${seconds} s`)
   console.log(`${rows.length + missing.length - failed} passed, ${failed} failed`)
 }

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,13 +21,14 @@ export class Copies {
     this.tsconfig = join(this.folder, 'tsconfig.json')
     writeFileSync(this.tsconfig, JSON.stringify({ extends: join(ROOT, 'tsconfig.base.json') }))
     writeFileSync(join(this.folder, 'package.json'), JSON.stringify({ type: 'module' }))
+    // Whoever edits the library meanwhile does not change what is being proved.
+    cpSync(SOURCES, join(this.folder, 'sound'), { recursive: true, filter: path => !path.endsWith('.test.ts') })
   }
 
   /** The folder of a fresh copy. */
   make(fault?: Fault): string {
     const copy = join(this.folder, String(this.made++))
-    mkdirSync(copy)
-    cpSync(SOURCES, copy, { recursive: true, filter: path => !path.endsWith('.test.ts') })
+    cpSync(join(this.folder, 'sound'), copy, { recursive: true })
     if (fault !== undefined) {
       const file = join(copy, fault.file)
       writeFileSync(file, planted(readFileSync(file, 'utf8'), fault))

@@ -30,6 +30,7 @@ export const PARTS = {
   table: /crowd|tables|by turns/,
   pool: /pool|full table/,
   store: /together|reset/,
+  'express lane': /verdicts/,
   limiter: /limits|release\(\)/,
 } as const satisfies Record<string, RegExp>
 

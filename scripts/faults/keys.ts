@@ -39,8 +39,8 @@ export const keyFaults: readonly Fault[] = [
     part: 'limiter',
     says: 'the parts of a key run together',
     file: 'limiter/key.ts',
-    find: '`${part.length}:${part}`', // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
-    replace: 'part',
+    find: 'text += `',
+    replace: 'text += part || `',
   },
   {
     law: [8],
@@ -69,7 +69,15 @@ export const keyFaults: readonly Fault[] = [
   {
     law: [8],
     part: 'pool',
-    says: 'a key without room gets fresh quota',
+    says: 'a key without room gets fresh quota: its pool is emptied for it',
+    file: 'stores/memory/keys.ts',
+    find: 'const at = pooled >= 0 ? pooled : pool.insert',
+    replace: 'if (pooled >= 0) pool.remove(segment, pooled)\nconst at = pool.insert',
+  },
+  {
+    law: [8],
+    part: 'pool',
+    says: 'a full table takes in new keys all the same',
     file: 'stores/memory/keys.ts',
     find: ') this.at = this.findPooled(now)',
     replace: ') this.at = -1',
@@ -96,6 +104,6 @@ export const keyFaults: readonly Fault[] = [
     says: 'resetting one key clears the pool it shares',
     file: 'stores/memory/keys.ts',
     find: ' || this.pooled) return',
-    replace: ') return',
+    replace: ') return\nif (this.pooled) return this.pool!.remove(this.segment, this.at)',
   },
 ]

@@ -17,7 +17,7 @@ for (const { name, run } of cases.sort((a, b) => rank(a.name) - rank(b.name))) {
   try {
     await run()
   } catch (error) {
-    told.failed = { name, message: String(error instanceof Error ? error.message : error) }
+    told.failed = { name, message: String(error).slice(0, 1000) }
   }
   told.cases[name] = performance.now() - startedAt
   if (told.failed !== undefined) break

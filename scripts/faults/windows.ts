@@ -44,10 +44,10 @@ export const windowFaults: readonly Fault[] = [
   {
     law: [8],
     part: 'fixed window',
-    says: 'forgotten too early: a millisecond before the window ends',
+    says: 'forgotten too early: half a second before the window ends',
     file: 'stores/memory/fixed-ledger.ts',
     find: 'return segment.cells[offset + 1]! <= now',
-    replace: 'return segment.cells[offset + 1]! <= now + 1000',
+    replace: 'return segment.cells[offset + 1]! <= now + 500_000',
   },
   {
     law: [4],

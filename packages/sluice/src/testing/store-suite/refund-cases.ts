@@ -15,10 +15,7 @@ export function refundCases(bench: Bench): Case[] {
     { name: 'a charge taken back at once is as if never made (law 12)', run: () => atOnce(bench) },
     { name: 'a refund counts once, and not at all for a refused request (law 12)', run: () => once(bench) },
     { name: 'a refund of what a reset has forgotten gives nothing (law 12)', run: () => forgotten(bench) },
-    {
-      name: 'a credit, or a refund after one, never gives more than the whole limit (law 12)',
-      run: () => clamped(bench),
-    },
+    { name: 'a credit, or a refund after one, never gives more than the limit (law 12)', run: () => clamped(bench) },
     { name: 'a reset forgets what was counted, and only that key', run: () => reset(bench) },
   ]
 }

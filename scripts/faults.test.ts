@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { FAULTS } from './faults/all.ts'
+import { planted, SOURCES } from './faults/copies.ts'
+import { type Fault, LAWS, PARTS, UNBUILT } from './faults/fault.ts'
+
+const fault = (find: string): Fault => ({ ...FAULTS[0]!, find, replace: 'x' })
+
+// A change to the library must not disarm the proof, which runs only at the end.
+test.each(FAULTS)('$part: $says: fits $file', one => {
+  const source = readFileSync(join(SOURCES, one.file), 'utf8')
+  expect(planted(source, one)).not.toBe(source)
+})
+
+test('no two faults are the same', () => {
+  const plants = FAULTS.map(({ file, find, replace }) => [file, find, replace].join('\0'))
+  expect(plants).toHaveLength(new Set(plants).size)
+  expect(FAULTS.filter(({ file }) => file.startsWith('testing/'))).toEqual([])
+})
+
+test('every law that is built has a fault', () => {
+  const built = LAWS.filter(law => !(law in UNBUILT) || existsSync(join(SOURCES, UNBUILT[law]!)))
+  expect(built.filter(law => !FAULTS.some(one => one.law.includes(law)))).toEqual([])
+})
+
+test('every part has a fault', () => {
+  expect(Object.keys(PARTS).filter(part => !FAULTS.some(one => one.part === part))).toEqual([])
+})
+
+test('a fault that stands nowhere, or twice, is stale', () => {
+  expect(planted('a b c', fault('b'))).toBe('a x c')
+  expect(() => planted('a b c', fault('d'))).toThrow('holds 0 times d')
+  expect(() => planted('a b b', fault('b'))).toThrow('holds 2 times b')
+})
