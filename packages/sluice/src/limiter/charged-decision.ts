@@ -8,27 +8,25 @@ import type { BoundLimit } from './limits.ts'
  * reads is worked out when it is read.
  */
 export class ChargedDecision implements Decision {
-  /** The binding charge; undefined where no enforced limit applied. */
-  private readonly binding: Charge | undefined
-  /** The charges of all limits that applied; undefined where the binding one is the only one. */
-  private readonly several: readonly Charge[] | undefined
-
-  constructor(binding: Charge | undefined, several: readonly Charge[] | undefined) {
-    this.binding = binding
-    this.several = several
-  }
-
+  readonly allowed: boolean
   /** The charges of all limits that applied. */
-  get charges(): readonly Charge[] {
-    return this.several ?? [this.binding!]
+  readonly charges: readonly Charge[]
+  private bound: Charge | undefined
+
+  constructor(charges: readonly Charge[]) {
+    this.charges = charges
+    this.allowed = passed(charges)
+    this.bound = undefined
   }
 
-  get allowed(): boolean {
-    return this.binding === undefined || this.binding.allowed
+  /** The binding charge; undefined where no enforced limit applied. */
+  private get binding(): Charge | undefined {
+    this.bound ??= bindingOf(this.charges)
+    return this.bound
   }
 
   private get atTicks(): number {
-    return (this.binding ?? this.several![0]!).at
+    return this.charges[0]!.at
   }
 
   get degraded(): Degraded {
@@ -74,13 +72,12 @@ export class ChargedDecision implements Decision {
   }
 
   /** The same, refused: for one that would pass but must not, before that time (epoch milliseconds). */
-  refusedUntil(ms: number): this {
+  refusedUntil(ms: number): ChargedDecision {
     const { binding } = this
-    if (binding !== undefined) {
-      binding.allowed = false
-      binding.retryAt = Math.max(binding.retryAt, binding.at, Math.ceil(ms * TICKS_PER_MS))
-    }
-    return this
+    if (binding === undefined) return this
+    binding.allowed = false
+    binding.retryAt = Math.max(binding.retryAt, binding.at, Math.ceil(ms * TICKS_PER_MS))
+    return new ChargedDecision(this.charges)
   }
 
   release(): void {
@@ -138,11 +135,16 @@ function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null
 }
 
+function passed(charges: readonly Charge[]): boolean {
+  for (const charge of charges) if (charge.role === ENFORCED && !charge.allowed) return false
+  return true
+}
+
 /**
  * The binding charge. Of those that refused, the one that frees last; where all passed, the one with the fewest
  * further requests of the same cost, then the latest reset, then the first declared.
  */
-export function bindingOf(charges: readonly Charge[]): Charge | undefined {
+function bindingOf(charges: readonly Charge[]): Charge | undefined {
   let binding: Charge | undefined
   for (const charge of charges) {
     if (charge.role !== ENFORCED) continue

@@ -8,29 +8,29 @@ export class Charging<S> {
   readonly limits: readonly BoundLimit<S>[]
   /** The short form's one limit, whose key is the subject itself. */
   readonly only: BoundLimit<S> | undefined
+  private readonly someReplace: boolean
 
   constructor(limits: readonly BoundLimit<S>[], shortForm: boolean) {
     this.limits = limits
+    this.someReplace = limits.some(limit => limit.replaces !== undefined)
     this.only = shortForm ? limits[0] : undefined
   }
 
   /** The charges of all limits that apply, in declared order. */
   all(subject: S, callCost: number): Charge[] {
-    const charges: Charge[] = []
-    for (const limit of this.limits) {
+    const { limits } = this
+    const charges = new Array<Charge>(limits.length)
+    let count = 0
+    for (const limit of limits) {
       const mode = typeof limit.mode === 'function' ? checkMode(limit.mode(subject)) : limit.mode
       if (mode === 'off') continue
       const { cost } = limit
-      const own = typeof cost === 'function' ? checkCost(cost(subject)) : (cost ?? callCost)
+      const own = cost === undefined ? callCost : typeof cost === 'function' ? checkCost(cost(subject)) : cost
       const charge = this.one(limit, subject, own, mode === 'shadow' ? BESIDE : ENFORCED)
-      if (charge !== undefined) charges.push(charge)
+      if (charge !== undefined) charges[count++] = charge
     }
-    for (const charge of charges) {
-      const { replaces } = charge.limit as BoundLimit<S>
-      if (charge.role === ENFORCED || replaces === undefined) continue
-      const place = charges.findIndex(other => (other.limit as BoundLimit<S>).name === replaces)
-      charge.role = place >= 0 && charges[place]!.role === ENFORCED ? place : BESIDE
-    }
+    if (count < charges.length) charges.length = count
+    if (this.someReplace) standIn(charges)
     return charges
   }
 
@@ -67,5 +67,15 @@ export class Charging<S> {
     }
     if (typeof subject !== 'string') return ''
     throw expected('SLUICE_BAD_KEY', `limit '${limit.name}' to have a key, since the subject is a string`, subject)
+  }
+}
+
+/** A shadow that replaces a limit takes its place, if that one applies and is enforced. */
+function standIn(charges: readonly Charge[]): void {
+  for (const charge of charges) {
+    const { replaces } = charge.limit as BoundLimit<never>
+    if (charge.role === ENFORCED || replaces === undefined) continue
+    const place = charges.findIndex(other => (other.limit as BoundLimit<never>).name === replaces)
+    charge.role = place >= 0 && charges[place]!.role === ENFORCED ? place : BESIDE
   }
 }

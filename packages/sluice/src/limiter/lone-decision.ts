@@ -70,7 +70,7 @@ export class LoneDecision implements Decision, Entry {
   /** The same decision with its charge. */
   get full(): ChargedDecision {
     this.charge ??= this.lane.chargeOf(this)
-    return new ChargedDecision(this.charge, undefined)
+    return new ChargedDecision([this.charge])
   }
 
   release(): void {}

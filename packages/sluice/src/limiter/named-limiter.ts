@@ -13,7 +13,7 @@ import {
   type Store,
   TAKE,
 } from '../stores/store.ts'
-import { bindingOf, ChargedDecision } from './charged-decision.ts'
+import { ChargedDecision } from './charged-decision.ts'
 import { Charging } from './charging.ts'
 import { encodeKey } from './key.ts'
 import type { CostOption, Limiter, LimiterEvent, LimiterOptions, WaitOptions } from './limiter.ts'
@@ -143,13 +143,15 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     const charges = this.charging.all(subject, cost)
     if (charges.length === 0) return this.answer(this.unlimited(subject, intent))
     const decision = this.ask(charges, intent)
-    return intent.take ? andThen(decision, made => this.tell(made, subject)) : decision
+    if (!intent.take) return decision
+    return decision instanceof Promise ? decision.then(made => this.tell(made, subject)) : this.tell(decision, subject)
   }
 
   private ask(charges: readonly Charge[], intent: Intent): Maybe<ChargedDecision> {
     const one = charges.length === 1
     const asked: Maybe<void> = one ? this.store.decide(charges[0]!, intent) : this.store.decideAll(charges, intent)
-    return andThen(asked, () => new ChargedDecision(bindingOf(charges), charges))
+    if (asked === undefined) return new ChargedDecision(charges)
+    return asked.then(() => new ChargedDecision(charges))
   }
 
   private unlimited(subject: S, intent: Intent): Decision {

@@ -64,7 +64,7 @@ export class Blocks implements Owner {
 
   private find(key: string): number {
     const { hash } = this.shared
-    hash.of(key)
+    hash.ofSame(key)
     this.segment = this.table.segmentOf(hash.hi)
     return this.table.find(this.segment, hash.hi, hash.lo)
   }
@@ -76,7 +76,7 @@ export class Blocks implements Owner {
       this.shared.overflowed()
       return 0
     }
-    hash.of(key)
+    hash.ofSame(key)
     const place = at >= 0 ? at : this.table.insert(hash.hi, hash.lo, this, now)
     this.table.segmentOf(hash.hi).cells.set([until, strikes, forgetAt], place)
     return until

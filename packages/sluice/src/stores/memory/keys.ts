@@ -46,7 +46,7 @@ export class Keys {
 
   find(key: string, now: number): number {
     const { hash, room } = this.shared
-    hash.of(key)
+    hash.ofSame(key)
     this.segment = this.table.segmentOf(hash.hi)
     this.at = this.table.find(this.segment, hash.hi, hash.lo)
     this.pooled = false
@@ -58,7 +58,7 @@ export class Keys {
   make(key: string, now: number): number {
     if (this.at >= 0) return this.at
     const { hash } = this.shared
-    hash.of(key)
+    hash.ofSame(key)
     this.at = this.table.insert(hash.hi, hash.lo, this.owner, now)
     this.segment = this.table.segmentOf(hash.hi)
     return this.at

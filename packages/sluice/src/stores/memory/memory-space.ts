@@ -91,12 +91,18 @@ export class MemorySpace implements Space {
     return receipt <= (this.resets.get(key) ?? this.allReset)
   }
 
+  /** Judges a charge whose key its ledger has located. */
   judge(charge: Charge, now: number): void {
-    const held = this.heldFor(charge.key, now)
     const ledger = this.ledger(charge.rule)
-    ledger.locate(charge, now)
+    if (this.plain) ledger.judge(charge, charge.cost, now)
+    else this.judgeBesides(ledger, charge, now)
+  }
+
+  /** The limit with what is held of it, and its blocks. */
+  private judgeBesides(ledger: Ledger, charge: Charge, now: number): void {
+    const held = this.heldFor(charge.key, now)
+    ledger.locate(charge, now) // settling what has expired may have changed it
     ledger.judge(charge, charge.cost + held, now)
-    if (this.plain) return
     if (held > 0 && !charge.allowed) charge.retryAt = this.holds!.retryAt(charge, now)
     const blockedUntil = this.blocks === undefined ? 0 : this.blocks.until(charge.key, now)
     if (blockedUntil > 0) block(charge, blockedUntil)
@@ -128,10 +134,11 @@ export class MemorySpace implements Space {
 
   describe(charge: Charge, now: number): void {
     const ledger = this.ledger(charge.rule)
-    if (this.plain) {
-      ledger.describe(charge, now)
-      return
-    }
+    if (this.plain) ledger.describe(charge, now)
+    else this.describeBesides(ledger, charge, now)
+  }
+
+  private describeBesides(ledger: Ledger, charge: Charge, now: number): void {
     const held = this.heldFor(charge.key, now)
     if (held > 0) ledger.locate(charge, now) // making a reservation may have looked at other keys
     ledger.describe(charge, now)

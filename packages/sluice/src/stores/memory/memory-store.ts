@@ -100,20 +100,23 @@ class InProcess implements MemoryStore {
   }
 
   decide(charge: Charge, intent: Intent): void {
-    this.decideAll([charge], intent)
+    this.time.read()
+    const { now } = this.time
+    const space = spaceOf(charge)
+    charge.at = now
+    space.ledger(charge.rule).locate(charge, now)
+    space.judge(charge, now)
+    if (intent.bookTicks >= 0) space.book(charge, now, intent.bookTicks)
+    if (charge.allowed) space.take(charge, intent, now)
+    else if (intent.strikes) space.strike(charge, now)
+    space.describe(charge, now)
+    this.house.keep()
   }
 
   decideAll(charges: readonly Charge[], intent: Intent): void {
     this.time.read()
     const { now } = this.time
-    let refused = 0
-    for (const charge of charges) {
-      const space = spaceOf(charge)
-      charge.at = now
-      space.judge(charge, now)
-      if (intent.bookTicks >= 0 && charge.role === ENFORCED) space.book(charge, now, intent.bookTicks)
-      if (charge.role === ENFORCED && !charge.allowed) refused++
-    }
+    const refused = judgeAll(charges, intent, now)
     for (const charge of charges) {
       const space = spaceOf(charge)
       if (passes(charge, charges, refused)) space.take(charge, intent, now)
@@ -146,6 +149,21 @@ class InProcess implements MemoryStore {
 
 function spaceOf(charge: Charge): MemorySpace {
   return charge.limit.space as MemorySpace
+}
+
+/** Judges every charge, and says how many of the enforced ones are refused. */
+function judgeAll(charges: readonly Charge[], intent: Intent, now: number): number {
+  // First all of them are sought: so the processor fetches their states side by side.
+  for (const charge of charges) spaceOf(charge).ledger(charge.rule).locate(charge, now)
+  let refused = 0
+  for (const charge of charges) {
+    const space = spaceOf(charge)
+    charge.at = now
+    space.judge(charge, now)
+    if (intent.bookTicks >= 0 && charge.role === ENFORCED) space.book(charge, now, intent.bookTicks)
+    if (charge.role === ENFORCED && !charge.allowed) refused++
+  }
+  return refused
 }
 
 /** Is the charge to be taken? An enforced one if none was refused; a shadow if none but the one it replaces was. */
