@@ -28,7 +28,7 @@ console.log(`node ${process.version}, ${process.arch}; ${asked.rounds} rounds of
 for (const { name } of chosen) {
   const args = [asked.suite, name, String(asked.rounds), String(asked.sliceMs)]
   try {
-    await inChild(new URL('./case.ts', import.meta.url), args, CASE_LIMIT_MS)
+    await inChild(new URL('./case.js', import.meta.url), args, CASE_LIMIT_MS)
   } catch (error) {
     console.error(`\n${name}: ${(error as Error).message}`)
     process.exitCode = 1

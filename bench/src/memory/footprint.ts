@@ -4,7 +4,7 @@ import { distance } from '../statistics.ts'
 import type { BenchCase } from '../suites.ts'
 import type { Growth } from './growth.ts'
 
-const PROBE = new URL('./probe.ts', import.meta.url)
+const PROBE = new URL('./probe.js', import.meta.url)
 const PROBE_LIMIT_MS = 5 * 60_000
 
 /** On both sides of where a table that doubles would grow (powers of two, four fifths of one): the worst is in there. */

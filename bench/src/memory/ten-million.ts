@@ -3,7 +3,7 @@ import { print, type Row } from '../report.ts'
 import type { BenchCase } from '../suites.ts'
 import type { Seen } from './ten-million-probe.ts'
 
-const PROBE = new URL('./ten-million-probe.ts', import.meta.url)
+const PROBE = new URL('./ten-million-probe.js', import.meta.url)
 const PROBE_LIMIT_MS = 5 * 60_000
 const KEYS = 10_000_000
 

@@ -34,6 +34,18 @@ export class Charging<S> {
     return charges
   }
 
+  /** The keys of all limits; undefined where one of them does not apply. */
+  keys(subject: S): string[] | undefined {
+    const { limits } = this
+    const keys = new Array<string>(limits.length)
+    for (let i = 0; i < limits.length; i++) {
+      const key = this.keyOf(limits[i]!, subject)
+      if (key === undefined) return undefined
+      keys[i] = key
+    }
+    return keys
+  }
+
   /** A charge on one limit; undefined where it does not apply. */
   one(limit: BoundLimit<S>, subject: S, cost: number, role = ENFORCED): Charge | undefined {
     const key = this.keyOf(limit, subject)

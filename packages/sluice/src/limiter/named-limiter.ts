@@ -7,6 +7,7 @@ import {
   type Charge,
   type Intent,
   type Lane,
+  type Lanes,
   LOOK,
   type Mode,
   reserving,
@@ -16,9 +17,17 @@ import {
 import { ChargedDecision } from './charged-decision.ts'
 import { Charging } from './charging.ts'
 import { encodeKey } from './key.ts'
+import { isLaneDecision, LoneDecision, SeveralDecision } from './lane-decision.ts'
 import type { CostOption, Limiter, LimiterEvent, LimiterOptions, WaitOptions } from './limiter.ts'
-import { bindLimit, blockTicks, checkCost, checkMode, checkReplaces, type LimitMode } from './limits.ts'
-import { LoneDecision } from './lone-decision.ts'
+import {
+  type BoundLimit,
+  bindLimit,
+  blockTicks,
+  checkCost,
+  checkMode,
+  checkReplaces,
+  type LimitMode,
+} from './limits.ts'
 import { andThen, type Maybe } from './maybe.ts'
 import { checkOptions, type Limits, storeFor } from './options.ts'
 import { type Reservation, reservationOf } from './reservation.ts'
@@ -34,8 +43,9 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   private readonly onDecision: ((decision: Decision, subject: S) => void) | undefined
   private readonly onEvent: ((event: LimiterEvent) => void) | undefined
   private waiting: Waiting | undefined
-  /** The express lane of the short form, while its limit is enforced by one rule in a store that has one. */
+  /** The express lanes for requests of cost 1, while every limit is enforced by one rule in a store that has them. */
   private lane: Lane | undefined
+  private lanes: Lanes | undefined
 
   constructor(options: LimiterOptions<S>, limits: Limits<S>, shortForm: boolean) {
     checkOptions(options, limits, shortForm)
@@ -50,17 +60,21 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     )
     checkReplaces(bound)
     this.charging = new Charging(bound, shortForm)
-    this.lane = this.laneOfShortForm()
+    this.openLanes()
   }
 
   consume(subject: S, options?: CostOption): never {
-    const { lane } = this
-    if (lane === undefined || options !== undefined || typeof subject !== 'string') {
-      return this.decide(subject, costOf(options), TAKE) as never
+    if (options === undefined) {
+      const { lane, lanes } = this
+      if (lane !== undefined && typeof subject === 'string') {
+        const decision = new LoneDecision(lane, subject)
+        lane.take(decision)
+        return this.tell(decision, subject) as never
+      }
+      const keys = lanes === undefined ? undefined : this.charging.keys(subject)
+      if (keys !== undefined) return this.consumeSeveral(subject, keys) as never
     }
-    const decision = new LoneDecision(lane, subject)
-    lane.take(decision)
-    return this.tell(decision, subject) as never
+    return this.decide(subject, costOf(options), TAKE) as never
   }
 
   peek(subject: S, options?: CostOption): never {
@@ -68,7 +82,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   }
 
   refund(target: Decision | S, options?: { cost: number }): never {
-    if (target instanceof LoneDecision) return this.refund(target.full)
+    if (isLaneDecision(target)) return this.refund(target.full)
     if (target instanceof ChargedDecision) {
       const taken = target.charges.filter(charge => charge.taken)
       return this.change(taken.map(charge => ({ type: 'refund', charge }))) as never
@@ -131,12 +145,18 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   setMode(limit: string, mode: LimitMode): void {
     const bound = this.charging.named(limit)
     bound.mode = checkMode(mode)
-    this.lane = this.laneOfShortForm()
+    this.openLanes()
   }
 
   close(): never {
     this.waiting?.close()
     return (this.ownStore ? this.store.close() : this.answer(undefined)) as never
+  }
+
+  private consumeSeveral(subject: S, keys: readonly string[]): Decision {
+    const decision = new SeveralDecision(this.lanes!, keys)
+    this.lanes!.take(decision)
+    return this.tell(decision, subject)
   }
 
   private decide(subject: S, cost: number, intent: Intent): Maybe<Decision> {
@@ -191,10 +211,18 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     return this.store.mode === 'sync' ? value : Promise.resolve(value)
   }
 
-  private laneOfShortForm(): Lane | undefined {
-    const { only } = this.charging
-    if (only === undefined || only.mode !== 'enforce' || typeof only.ruleFor === 'function') return undefined
-    return this.store.mode === 'sync' ? this.store.lane?.(only, only.ruleFor) : undefined
+  private openLanes(): void {
+    const { only, limits } = this.charging
+    const lanes = limits.map(limit => this.laneOf(limit)).filter(lane => lane !== undefined)
+    const open = lanes.length === limits.length
+    this.lane = open && only !== undefined ? lanes[0] : undefined
+    this.lanes = open && only === undefined ? this.store.lanes?.(lanes) : undefined
+  }
+
+  private laneOf(limit: BoundLimit<S>): Lane | undefined {
+    const { mode, ruleFor, cost } = limit
+    if (mode !== 'enforce' || typeof ruleFor === 'function' || cost !== undefined) return undefined
+    return this.store.mode === 'sync' ? this.store.lane?.(limit, ruleFor) : undefined
   }
 }
 

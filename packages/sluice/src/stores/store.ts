@@ -28,6 +28,8 @@ export interface Store<M extends Mode = Mode> {
   decideAll(charges: readonly Charge[], intent: Intent): Answer<M, void>
   /** A faster way in for requests of cost 1 to one limit under one rule, where a store has one. */
   lane?(limit: Limit, rule: Rule): Lane | undefined
+  /** The same for several limits, given the lane of each. */
+  lanes?(lanes: readonly Lane[]): Lanes
   /** Changes that no limit can refuse. Of a settlement it answers what was charged, of a release 1 if the slot was still
    * held; of the others nothing of meaning. */
   amend(changes: readonly Change[]): Answer<M, number[]>
@@ -169,6 +171,20 @@ export interface Lane {
   take(entry: Entry): void
   /** The charge that an entry stands for. */
   chargeOf(entry: Entry): Charge
+}
+
+/** The same for several limits. */
+export interface LanesEntry {
+  readonly keys: readonly string[]
+  receipt: number
+  tick: number
+  used: readonly number[] | undefined
+  charges: readonly Charge[] | undefined
+}
+
+export interface Lanes {
+  take(entry: LanesEntry): void
+  chargesOf(entry: LanesEntry): Charge[]
 }
 
 interface Rare {

@@ -15,9 +15,9 @@ import type { StoreTime } from './store-time.ts'
  */
 export class BucketLane implements Lane {
   readonly limit: Limit
-  private readonly rule: BucketRule
-  private readonly space: MemorySpace
-  private readonly table: KeyTable
+  readonly rule: BucketRule
+  readonly space: MemorySpace
+  readonly table: KeyTable
   private readonly hash: KeyHash
   private readonly time: StoreTime
   private readonly room: Room

@@ -8,12 +8,14 @@ import {
   ENFORCED,
   type Intent,
   type Lane,
+  type Lanes,
   type Limit,
   type Space,
   type Store,
   TAKE,
 } from '../store.ts'
 import { BucketLane } from './bucket-lane.ts'
+import { BucketLanes } from './bucket-lanes.ts'
 import { House } from './house.ts'
 import type { Room } from './key-table.ts'
 import type { Shared } from './keys.ts'
@@ -129,6 +131,11 @@ class InProcess implements MemoryStore {
   lane(limit: Limit, rule: Rule): Lane | undefined {
     if (rule.kind !== 'bucket' || rule.limit === 0 || limit.block !== undefined) return undefined
     return new BucketLane(limit, rule, this.shared, this.house, charge => this.decide(charge, TAKE))
+  }
+
+  lanes(lanes: readonly Lane[]): Lanes {
+    const all = (charges: readonly Charge[]) => this.decideAll(charges, TAKE)
+    return new BucketLanes(lanes as readonly BucketLane[], this.shared, this.house, all)
   }
 
   amend(changes: readonly Change[]): number[] {

@@ -1,0 +1,113 @@
+import { over } from '../../algorithms/bucket.ts'
+import type { KeyHash } from '../../hash.ts'
+import { Charge, ENFORCED, type Lanes, type LanesEntry } from '../store.ts'
+import type { BucketLane } from './bucket-lane.ts'
+import { FAR } from './bucket-ledger.ts'
+import type { House } from './house.ts'
+import type { Room, Segment } from './key-table.ts'
+import type { Shared } from './keys.ts'
+import type { StoreTime } from './store-time.ts'
+
+/** The express lane of several buckets: sought side by side, judged at one time, taken together or not at all. */
+export class BucketLanes implements Lanes {
+  private readonly lanes: readonly BucketLane[]
+  private readonly hash: KeyHash
+  private readonly time: StoreTime
+  private readonly room: Room
+  private readonly house: House
+  private readonly theLongWay: (charges: Charge[]) => void
+  /** What the call under way has found: where each key stands, and its level. */
+  private readonly segments: Segment[] = []
+  private readonly places: number[] = []
+  private readonly levels: number[] = []
+
+  constructor(
+    lanes: readonly BucketLane[],
+    shared: Shared,
+    house: House,
+    theLongWay: (charges: readonly Charge[]) => void,
+  ) {
+    this.lanes = lanes
+    this.hash = shared.hash
+    this.time = shared.time
+    this.room = shared.room
+    this.house = house
+    this.theLongWay = theLongWay
+    for (const lane of lanes) {
+      this.segments.push(lane.table.segmentOf(0))
+      this.places.push(0)
+      this.levels.push(0.5) // a fraction, so that the engine keeps them as raw doubles
+    }
+  }
+
+  take(entry: LanesEntry): void {
+    this.seek(entry.keys)
+    this.time.read()
+    const passes = this.judge(this.time.now)
+    if (passes === undefined) {
+      this.takeLong(entry)
+      return
+    }
+    if (passes) {
+      this.fill(this.time.now)
+      entry.receipt = this.room.resets + 1
+    }
+    entry.tick = this.time.now
+    entry.used = this.levels.slice()
+    this.house.keep()
+  }
+
+  chargesOf({ keys, receipt, tick, used }: LanesEntry): Charge[] {
+    return this.lanes.map((lane, i) =>
+      lane.chargeOf({ key: keys[i]!, receipt, tick, used: used![i]!, charge: undefined }),
+    )
+  }
+
+  private seek(keys: readonly string[]): void {
+    const { hash, lanes, places, segments } = this
+    let lo = 0
+    for (let i = 0; i < lanes.length; i++) {
+      const key = keys[i]!
+      if (i === 0 || key !== keys[i - 1]) lo = hash.of(key)
+      const { table } = lanes[i]!
+      const segment = table.segmentOf(hash.hi)
+      segments[i] = segment
+      places[i] = table.find(segment, hash.hi, lo)
+    }
+  }
+
+  /** Whether all pass; undefined where one of them needs more than arithmetic. */
+  private judge(now: number): boolean | undefined {
+    const { lanes, levels, places, segments } = this
+    let passes = true
+    for (let i = 0; i < lanes.length; i++) {
+      const { rule, space } = lanes[i]!
+      const segment = segments[i]!
+      const units = (now - segment.origin) * rule.perTick
+      if (places[i]! < 0 || units >= FAR || !space.plain) return undefined
+      let level = segment.cells[places[i]!]! - units
+      if (level < 0) level = 0
+      levels[i] = level
+      if (over(level, rule, 1) > 0) passes = false
+    }
+    return passes
+  }
+
+  private fill(now: number): void {
+    const { lanes, levels, places, segments } = this
+    for (let i = 0; i < lanes.length; i++) {
+      const { rule } = lanes[i]!
+      const segment = segments[i]!
+      const level = levels[i]! + rule.perRequest
+      levels[i] = level
+      segment.cells[places[i]!] = (now - segment.origin) * rule.perTick + level
+    }
+  }
+
+  private takeLong(entry: LanesEntry): void {
+    const charges = this.lanes.map(({ limit, rule }, i) => new Charge(limit, rule, entry.keys[i]!, 1, ENFORCED))
+    this.theLongWay(charges)
+    entry.charges = charges
+    entry.receipt = charges.every(charge => charge.taken) ? charges[0]!.receipt : 0
+  }
+}
