@@ -1,5 +1,15 @@
 import { TICKS_PER_MS } from '../../clock.ts'
-import { type Change, type Charge, ENFORCED, type Entry, type Intent, type Store, TAKE } from '../../stores/store.ts'
+import {
+  type Change,
+  type Charge,
+  ENFORCED,
+  type Entry,
+  type Intent,
+  type Lane,
+  type LanesEntry,
+  type Store,
+  TAKE,
+} from '../../stores/store.ts'
 import { type FakeClock, fakeClock } from '../fake-clock.ts'
 import { same } from './case.ts'
 
@@ -50,24 +60,46 @@ export class World {
     return Math.max(this.now, tick)
   }
 
-  /** One charge goes every way a store can be asked, by turns: they must be the same. */
+  /** Charges go every way a store can be asked, by turns: they must be the same. */
   async decide(charges: readonly Charge[], intent: Intent): Promise<void> {
     this.now = Math.max(this.now, this.tick)
-    const turn = charges.length === 1 ? ++this.asked % 3 : 0
-    if (turn === 0) await this.store.decideAll(charges, intent)
-    else if (turn === 1 || !this.express(charges[0]!, intent)) await this.store.decide(charges[0]!, intent)
+    const turn = ++this.asked % 4
+    const express = turn === 2 ? this.byLane(charges, intent) : turn === 3 && this.byLanes(charges, intent)
+    if (!express) {
+      if (turn === 1 && charges.length === 1) await this.store.decide(charges[0]!, intent)
+      else await this.store.decideAll(charges, intent)
+    }
     for (const { at } of charges) same(at, this.now, () => `the tick of a decision made at ${this.tick}`)
   }
 
-  /** By the express lane, if the store has one for such a charge. */
-  private express(charge: Charge, intent: Intent): boolean {
-    const { limit, rule, key, cost, role } = charge
-    const lane = intent === TAKE && cost === 1 && role === ENFORCED ? this.store.lane?.(limit, rule) : undefined
-    if (lane === undefined) return false
-    const entry: Entry = { key, receipt: 0, tick: 0, used: 0, charge: undefined }
+  /** By the express lane for one charge, if the store has one for it. */
+  private byLane(charges: readonly Charge[], intent: Intent): boolean {
+    const [charge] = charges
+    const lane = charge !== undefined && charges.length === 1 ? this.laneOf(charge, intent) : undefined
+    if (charge === undefined || lane === undefined) return false
+    const entry: Entry = { key: charge.key, receipt: 0, tick: 0, used: 0, charge: undefined }
     lane.take(entry)
     Object.assign(charge, entry.charge ?? lane.chargeOf(entry))
     return true
+  }
+
+  /** By the express lanes for several, if the store has one for each of them. */
+  private byLanes(charges: readonly Charge[], intent: Intent): boolean {
+    const each = charges.map(charge => this.laneOf(charge, intent)).filter(lane => lane !== undefined)
+    const lanes = each.length === charges.length ? this.store.lanes?.(each) : undefined
+    if (lanes === undefined) return false
+    const keys = charges.map(charge => charge.key)
+    const entry: LanesEntry = { keys, receipt: 0, tick: 0, used: undefined, charges: undefined }
+    lanes.take(entry)
+    const made = entry.charges ?? lanes.chargesOf(entry)
+    charges.forEach((charge, i) => {
+      Object.assign(charge, made[i])
+    })
+    return true
+  }
+
+  private laneOf({ limit, rule, cost, role }: Charge, intent: Intent): Lane | undefined {
+    return intent === TAKE && cost === 1 && role === ENFORCED ? this.store.lane?.(limit, rule) : undefined
   }
 
   async amend(changes: readonly Change[]): Promise<number[]> {
