@@ -57,10 +57,11 @@ abstract class LaneDecision implements Decision {
     return this.full.limits
   }
 
-  /** Lanes are for buckets: there is no slot to give back. */
-  release(): void {}
+  abstract release(): void
 
-  [Symbol.dispose](): void {}
+  [Symbol.dispose](): void {
+    this.release()
+  }
 
   toJSON(): DecisionJson {
     return this.full.toJSON()
@@ -95,6 +96,11 @@ export class LoneDecision extends LaneDecision implements Entry {
     this.charge ??= this.lane.chargeOf(this)
     return new ChargedDecision([this.charge])
   }
+
+  /** Whoever took a slot has its charge. */
+  override release(): void {
+    if (this.charge !== undefined) this.full.release()
+  }
 }
 
 /** The decision of several limits, all of them or none of them. */
@@ -118,6 +124,9 @@ export class SeveralDecision extends LaneDecision implements LanesEntry {
     this.charges ??= this.lanes.chargesOf(this)
     return new ChargedDecision(this.charges)
   }
+
+  /** These lanes are for buckets: there is no slot to give back. */
+  override release(): void {}
 }
 
 export function isLaneDecision(decision: unknown): decision is LoneDecision | SeveralDecision {

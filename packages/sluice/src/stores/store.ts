@@ -29,7 +29,7 @@ export interface Store<M extends Mode = Mode> {
   /** A faster way in for requests of cost 1 to one limit under one rule, where a store has one. */
   lane?(limit: Limit, rule: Rule): Lane | undefined
   /** The same for several limits, given the lane of each. */
-  lanes?(lanes: readonly Lane[]): Lanes
+  lanes?(lanes: readonly Lane[]): Lanes | undefined
   /** Changes that no limit can refuse. Of a settlement it answers what was charged, of a release 1 if the slot was still
    * held; of the others nothing of meaning. */
   amend(changes: readonly Change[]): Answer<M, number[]>

@@ -22,9 +22,9 @@ export class BucketLane implements Lane {
   private readonly time: StoreTime
   private readonly room: Room
   private readonly house: House
-  private readonly theLongWay: (charge: Charge) => void
+  private readonly longWay: Lane
 
-  constructor(limit: Limit, rule: BucketRule, shared: Shared, house: House, theLongWay: (charge: Charge) => void) {
+  constructor(limit: Limit, rule: BucketRule, shared: Shared, house: House, longWay: Lane) {
     this.limit = limit
     this.rule = rule
     this.space = limit.space as MemorySpace
@@ -33,7 +33,7 @@ export class BucketLane implements Lane {
     this.time = shared.time
     this.room = shared.room
     this.house = house
-    this.theLongWay = theLongWay
+    this.longWay = longWay
   }
 
   take(entry: Entry): void {
@@ -46,7 +46,7 @@ export class BucketLane implements Lane {
     const { now } = time
     const units = (now - segment.origin) * rule.perTick
     if (at < 0 || units >= FAR || !this.space.plain) {
-      this.takeLong(entry)
+      this.longWay.take(entry)
       return
     }
     let level = segment.cells[at]! - units
@@ -70,12 +70,5 @@ export class BucketLane implements Lane {
     decide(entry.used, rule, entry.tick, entry.receipt > 0 ? 0 : 1, charge)
     describe(entry.used, rule, entry.tick, charge)
     return charge
-  }
-
-  private takeLong(entry: Entry): void {
-    const charge = new Charge(this.limit, this.rule, entry.key, 1, ENFORCED)
-    this.theLongWay(charge)
-    entry.receipt = charge.receipt
-    entry.charge = charge
   }
 }

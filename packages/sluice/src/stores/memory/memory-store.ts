@@ -16,6 +16,7 @@ import {
 } from '../store.ts'
 import { BucketLane } from './bucket-lane.ts'
 import { BucketLanes } from './bucket-lanes.ts'
+import { ChargeLane } from './charge-lane.ts'
 import { House } from './house.ts'
 import type { Room } from './key-table.ts'
 import type { Shared } from './keys.ts'
@@ -128,14 +129,15 @@ class InProcess implements MemoryStore {
     this.house.keep()
   }
 
-  lane(limit: Limit, rule: Rule): Lane | undefined {
-    if (rule.kind !== 'bucket' || rule.limit === 0 || limit.block !== undefined) return undefined
-    return new BucketLane(limit, rule, this.shared, this.house, charge => this.decide(charge, TAKE))
+  lane(limit: Limit, rule: Rule): Lane {
+    const longWay = new ChargeLane(limit, rule, charge => this.decide(charge, TAKE))
+    const plain = rule.kind === 'bucket' && rule.limit > 0 && limit.block === undefined
+    return plain ? new BucketLane(limit, rule, this.shared, this.house, longWay) : longWay
   }
 
-  lanes(lanes: readonly Lane[]): Lanes {
-    const all = (charges: readonly Charge[]) => this.decideAll(charges, TAKE)
-    return new BucketLanes(lanes as readonly BucketLane[], this.shared, this.house, all)
+  lanes(lanes: readonly Lane[]): Lanes | undefined {
+    if (!lanes.every(lane => lane instanceof BucketLane)) return undefined
+    return new BucketLanes(lanes, this.shared, this.house, charges => this.decideAll(charges, TAKE))
   }
 
   amend(changes: readonly Change[]): number[] {
