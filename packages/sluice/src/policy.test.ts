@@ -7,12 +7,12 @@ import {
   gcra,
   leakyBucket,
   limitOfPolicy,
-  MAX_LIMIT,
   policyOf,
   slidingLog,
   slidingWindow,
   tokenBucket,
 } from './policy.ts'
+import { MAX_LIMIT } from './policy-options.ts'
 import { limitOf } from './testing/oracle/oracle.ts'
 import { random, randomPolicy } from './testing/trace.ts'
 

@@ -1,6 +1,7 @@
 import { assertTimeZone, type CalendarUnit, isCalendar } from './calendar.ts'
 import { type Duration, MAX_WINDOW_MS, MIN_WINDOW_MS, parseDuration, parseRate, type RateText } from './duration.ts'
 import { expected } from './errors.ts'
+import { bucketSize, limitOf, optionsOf, windowOf } from './policy-options.ts'
 
 /** `count` units every `periodMs`: `'10/s'` is `{ count: 10, periodMs: 1000 }`. */
 export interface Rate {
@@ -59,9 +60,6 @@ export interface ConcurrencyPolicy {
   readonly limit: number
   readonly ttlMs: number
 }
-
-/** Limits are counted in doubles: up to here every sum a kernel makes is exact. */
-export const MAX_LIMIT = 2 ** 48
 
 export function tokenBucket(options: { capacity: number; refill: Rate | RateText }): TokenBucketPolicy {
   const { capacity, refill } = optionsOf('tokenBucket', options, ['capacity', 'refill'])
@@ -217,35 +215,4 @@ export function limitOfPolicy(policy: Policy): number {
     default:
       return policy.limit
   }
-}
-
-function optionsOf<T extends object>(name: string, options: T, known: readonly (keyof T & string)[]): T {
-  if (typeof options !== 'object' || options === null) {
-    throw expected('SLUICE_BAD_OPTION', `${name}({ ${known.join(', ')} })`, options)
-  }
-  for (const key of Object.keys(options)) {
-    if (!(known as readonly string[]).includes(key)) {
-      throw expected('SLUICE_BAD_OPTION', `${name} options ${known.join(', ')}`, key)
-    }
-  }
-  return options
-}
-
-function limitOf(value: unknown, what: string): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_LIMIT) return value
-  throw expected('SLUICE_BAD_LIMIT', `${what} as a whole number from 0 to 2^48`, value)
-}
-
-function windowOf(value: unknown, what: string): number {
-  return parseDuration(value, what, { min: MIN_WINDOW_MS, max: MAX_WINDOW_MS }, 'SLUICE_BAD_WINDOW')
-}
-
-const LONGEST_REFILL_MS = 2 ** 49 / 1000
-
-function bucketSize(value: unknown, what: string, rate: Rate): number {
-  const size = limitOf(value, what)
-  if (size * (rate.periodMs / rate.count) > LONGEST_REFILL_MS) {
-    throw expected('SLUICE_BAD_LIMIT', `${what} that refills within 17 years at its rate`, size)
-  }
-  return size
 }
