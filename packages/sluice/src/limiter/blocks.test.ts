@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createLimiter, fixedWindow, type LimitOptions, slidingLog, tokenBucket } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
+import { flush } from './fixtures/passing-time.ts'
 
 const MINUTE = 60_000
 type BlockFor = LimitOptions<string>['blockFor']
@@ -12,10 +13,6 @@ function blocking(
   const clock = fakeClock()
   const only = { policy, key: (s: string) => s, ...(blockFor !== undefined && { blockFor }) }
   return { clock, limiter: createLimiter<string>({ clock, limits: { only } }) }
-}
-
-async function flush() {
-  for (let i = 0; i < 20; i++) await Promise.resolve()
 }
 
 describe("blockFor: '15m'", () => {

@@ -10,10 +10,7 @@ import {
   tokenBucket,
 } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
-
-async function flush() {
-  for (let i = 0; i < 40; i++) await Promise.resolve()
-}
+import { flush } from './fixtures/passing-time.ts'
 
 function heard() {
   const calls: [Decision, unknown][] = []

@@ -1,27 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import {
-  concurrency,
-  createLimiter,
-  fixedWindow,
-  gcra,
-  leakyBucket,
-  slidingLog,
-  slidingWindow,
-  tokenBucket,
-} from '../index.ts'
+import { createLimiter, slidingLog } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
+import { fiveOfEach } from './fixtures/five-of-each.ts'
 
-const policies = [
-  tokenBucket({ capacity: 5, refill: '1/s' }),
-  leakyBucket({ capacity: 5, leak: '1/s' }),
-  gcra({ rate: '1/s', burst: 5 }),
-  fixedWindow({ limit: 5, window: '5s' }),
-  slidingWindow({ limit: 5, window: '5s', buckets: 5 }),
-  slidingLog({ limit: 5, window: '5s' }),
-  concurrency({ limit: 5, ttl: '5s' }),
-]
-
-describe.each(policies)('peek: $kind', policy => {
+describe.each(fiveOfEach)('peek: $kind', policy => {
   test('takes nothing', () => {
     const limiter = createLimiter(policy, { clock: fakeClock() })
     for (let i = 0; i < 20; i++) expect(limiter.peek('a')).toMatchObject({ allowed: true, remaining: 5 })

@@ -1,28 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import {
-  concurrency,
-  createLimiter,
-  fixedWindow,
-  gcra,
-  leakyBucket,
-  type PolicyLike,
-  slidingLog,
-  slidingWindow,
-  tokenBucket,
-} from '../index.ts'
+import { createLimiter, fixedWindow } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
+import { fiveOfEach } from './fixtures/five-of-each.ts'
 
-const policies: PolicyLike[] = [
-  tokenBucket({ capacity: 5, refill: '1/s' }),
-  leakyBucket({ capacity: 5, leak: '1/s' }),
-  gcra({ rate: '1/s', burst: 5 }),
-  fixedWindow({ limit: 5, window: '5s' }),
-  slidingWindow({ limit: 5, window: '5s', buckets: 5 }),
-  slidingLog({ limit: 5, window: '5s' }),
-  concurrency({ limit: 5, ttl: '5s' }),
-]
-
-test.each(policies)('a reset makes one subject whole again and leaves the others: $kind', policy => {
+test.each(fiveOfEach)('a reset makes one subject whole again and leaves the others: $kind', policy => {
   const limiter = createLimiter(policy, { clock: fakeClock() })
   for (const subject of ['a', 'b']) limiter.consume(subject, { cost: 5 })
   limiter.reset('a')

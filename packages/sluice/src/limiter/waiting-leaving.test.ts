@@ -11,18 +11,7 @@ import {
   tokenBucket,
 } from '../index.ts'
 import { type FakeClock, fakeClock } from '../testing/index.ts'
-
-async function flush() {
-  for (let i = 0; i < 40; i++) await Promise.resolve()
-}
-
-async function pass(clock: FakeClock, ms: number, stepMs = 250) {
-  await flush()
-  for (let at = 0; at < ms; at += stepMs) {
-    clock.advance(stepMs)
-    await flush()
-  }
-}
+import { flush, pass } from './fixtures/passing-time.ts'
 
 /** What becomes of a promise: when it was kept, or why not. */
 function watch(clock: FakeClock, promise: Promise<unknown>) {

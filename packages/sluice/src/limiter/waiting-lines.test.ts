@@ -14,10 +14,7 @@ import {
   tokenBucket,
 } from '../index.ts'
 import { type FakeClock, fakeClock } from '../testing/index.ts'
-
-async function flush() {
-  for (let i = 0; i < 40; i++) await Promise.resolve()
-}
+import { flush, pass } from './fixtures/passing-time.ts'
 
 type Outcome = number | 'waiting' | `refused ${string}`
 
@@ -30,14 +27,6 @@ function queue<S>(limiter: Limiter<S>, clock: FakeClock, subject: S, costs: read
     })
   })
   return outcomes
-}
-
-async function pass(clock: FakeClock, ms: number, stepMs = 250) {
-  await flush()
-  for (let at = 0; at < ms; at += stepMs) {
-    clock.advance(stepMs)
-    await flush()
-  }
 }
 
 describe('windows serve who waits first come first served', () => {

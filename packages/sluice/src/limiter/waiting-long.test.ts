@@ -2,12 +2,9 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { after } from '../clock.ts'
 import { createLimiter, fixedWindow, slidingLog, tokenBucket } from '../index.ts'
 import { type FakeClock, fakeClock } from '../testing/index.ts'
+import { flush } from './fixtures/passing-time.ts'
 
 const DAY = 86_400_000
-
-async function flush() {
-  for (let i = 0; i < 40; i++) await Promise.resolve()
-}
 
 /** When a promise was kept, if it was. */
 function watch(clock: FakeClock, promise: Promise<unknown>) {

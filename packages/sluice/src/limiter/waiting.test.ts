@@ -4,10 +4,7 @@ import { TICKS_PER_MS } from '../clock.ts'
 import { createLimiter, type Decision, gcra, type Limiter, leakyBucket, type Policy, tokenBucket } from '../index.ts'
 import { envelopeViolation } from '../testing/envelope.ts'
 import { type FakeClock, fakeClock } from '../testing/index.ts'
-
-async function flush() {
-  for (let i = 0; i < 20; i++) await Promise.resolve()
-}
+import { flush, pass } from './fixtures/passing-time.ts'
 
 type Outcome = number | 'waiting' | `refused ${string}`
 
@@ -20,15 +17,6 @@ function queue(limiter: Limiter, clock: FakeClock, costs: readonly number[], max
     })
   })
   return outcomes
-}
-
-/** Lets time pass in steps, so that who waits can start on the way. */
-async function pass(clock: FakeClock, ms: number, stepMs = 250) {
-  await flush()
-  for (let at = 0; at < ms; at += stepMs) {
-    clock.advance(stepMs)
-    await flush()
-  }
 }
 
 const token = tokenBucket({ capacity: 2, refill: '1/s' })
