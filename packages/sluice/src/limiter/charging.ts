@@ -34,16 +34,19 @@ export class Charging<S> {
     return charges
   }
 
-  /** The keys of all limits; undefined where one of them does not apply. */
-  keys(subject: S): string[] | undefined {
+  /** The keys of all limits, or the one that all of them have; undefined where one of them does not apply. */
+  keys(subject: S): string | string[] | undefined {
     const { limits } = this
-    const keys = new Array<string>(limits.length)
-    for (let i = 0; i < limits.length; i++) {
+    const first = this.keyOf(limits[0]!, subject)
+    if (first === undefined) return undefined
+    let keys: string[] | undefined
+    for (let i = 1; i < limits.length; i++) {
       const key = this.keyOf(limits[i]!, subject)
       if (key === undefined) return undefined
-      keys[i] = key
+      if (keys === undefined && key !== first) keys = new Array<string>(limits.length).fill(first)
+      if (keys !== undefined) keys[i] = key
     }
-    return keys
+    return keys ?? first
   }
 
   /** A charge on one limit; undefined where it does not apply. */

@@ -105,13 +105,13 @@ export class LoneDecision extends LaneDecision implements Entry {
 
 /** The decision of several limits, all of them or none of them. */
 export class SeveralDecision extends LaneDecision implements LanesEntry {
-  readonly keys: readonly string[]
+  readonly keys: string | readonly string[]
   tick: number
   used: readonly number[] | undefined
   charges: readonly Charge[] | undefined
   private readonly lanes: Lanes
 
-  constructor(lanes: Lanes, keys: readonly string[]) {
+  constructor(lanes: Lanes, keys: string | readonly string[]) {
     super()
     this.lanes = lanes
     this.keys = keys

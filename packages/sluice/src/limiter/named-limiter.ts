@@ -153,7 +153,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     return (this.ownStore ? this.store.close() : this.answer(undefined)) as never
   }
 
-  private consumeSeveral(subject: S, keys: readonly string[]): Decision {
+  private consumeSeveral(subject: S, keys: string | readonly string[]): Decision {
     const decision = new SeveralDecision(this.lanes!, keys)
     this.lanes!.take(decision)
     return this.tell(decision, subject)

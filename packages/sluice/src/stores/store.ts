@@ -175,7 +175,8 @@ export interface Lane {
 
 /** The same for several limits. */
 export interface LanesEntry {
-  readonly keys: readonly string[]
+  /** One for each limit, or the one that all of them have. */
+  readonly keys: string | readonly string[]
   receipt: number
   tick: number
   used: readonly number[] | undefined

@@ -59,16 +59,16 @@ export class BucketLanes implements Lanes {
 
   chargesOf({ keys, receipt, tick, used }: LanesEntry): Charge[] {
     return this.lanes.map((lane, i) =>
-      lane.chargeOf({ key: keys[i]!, receipt, tick, used: used![i]!, charge: undefined }),
+      lane.chargeOf({ key: keyAt(keys, i), receipt, tick, used: used![i]!, charge: undefined }),
     )
   }
 
-  private seek(keys: readonly string[]): void {
+  private seek(keys: string | readonly string[]): void {
     const { hash, lanes, places, segments } = this
-    let lo = 0
+    const same = typeof keys === 'string'
+    let lo = same ? hash.of(keys) : 0
     for (let i = 0; i < lanes.length; i++) {
-      const key = keys[i]!
-      if (i === 0 || key !== keys[i - 1]) lo = hash.of(key)
+      if (!same) lo = hash.of(keys[i]!)
       const { table } = lanes[i]!
       const segment = table.segmentOf(hash.hi)
       segments[i] = segment
@@ -105,9 +105,13 @@ export class BucketLanes implements Lanes {
   }
 
   private takeLong(entry: LanesEntry): void {
-    const charges = this.lanes.map(({ limit, rule }, i) => new Charge(limit, rule, entry.keys[i]!, 1, ENFORCED))
+    const charges = this.lanes.map(({ limit, rule }, i) => new Charge(limit, rule, keyAt(entry.keys, i), 1, ENFORCED))
     this.theLongWay(charges)
     entry.charges = charges
     entry.receipt = charges.every(charge => charge.taken) ? charges[0]!.receipt : 0
   }
+}
+
+function keyAt(keys: string | readonly string[], i: number): string {
+  return typeof keys === 'string' ? keys : keys[i]!
 }
