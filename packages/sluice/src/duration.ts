@@ -56,11 +56,6 @@ export function parseRate(value: unknown, what: string): Rate {
   throw expected('SLUICE_BAD_RATE', rate, value, count === 0 ? ZERO_RATE_ADVICE : rateAdvice(value))
 }
 
-/** Tells `'100/m'` from other text where a rate may stand for a whole policy. Whether it is a good rate, `parseRate` says. */
-export function isRateText(value: unknown): value is string {
-  return typeof value === 'string' && value.includes('/')
-}
-
 /**
  * A million a second is one per tick, so the fastest rate is `count <= ticks`: integers below 2^53 on both sides, no
  * rounding. The slowest needs no check of its own: it is the smallest count over the longest period.
