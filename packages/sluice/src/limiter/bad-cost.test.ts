@@ -1,19 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createLimiter, fixedWindow, SluiceError, tokenBucket } from '../index.ts'
+import { createLimiter, fixedWindow, tokenBucket } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
-
-/** What a JavaScript user may pass: anything. */
-// biome-ignore lint/suspicious/noExplicitAny: that is what the table is about
-type Any = any
-
-function codeOf(call: () => unknown): unknown {
-  try {
-    call()
-  } catch (error) {
-    return error instanceof SluiceError ? error.code : error
-  }
-  return 'nothing thrown'
-}
+import { type Any, codeOf } from './fixtures/misuse.ts'
 
 const policy = fixedWindow({ limit: 10, window: '1m' })
 
