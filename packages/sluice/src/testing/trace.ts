@@ -31,8 +31,8 @@ export function random(seed: number): Rng {
   }
 }
 
-const DAY_MS = 86_400_000
-const KINDS = [
+export const DAY_MS = 86_400_000
+export const KINDS = [
   'tokenBucket',
   'leakyBucket',
   'gcra',
@@ -40,7 +40,7 @@ const KINDS = [
   'slidingWindow',
   'slidingLog',
   'concurrency',
-] as const
+] as const satisfies readonly Policy['kind'][]
 const ALIGNS = ['epoch', 'key', 'first', 'day', 'week', 'month'] as const
 /** Summer time both ways round, half an hour of it (Lord Howe), and an odd offset all year. */
 const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu']

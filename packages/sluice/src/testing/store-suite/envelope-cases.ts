@@ -1,10 +1,10 @@
 import type { Policy } from '../../policy.ts'
 import type { Charge } from '../../stores/store.ts'
 import { envelopeViolation } from '../envelope.ts'
-import { random, randomTrace } from '../trace.ts'
+import { KINDS, random, randomTrace } from '../trace.ts'
 import { type Case, same, show } from './case.ts'
 import { Gate } from './gate.ts'
-import { KINDS, modestPolicy } from './policies.ts'
+import { modestPolicy } from './policies.ts'
 import { type Bench, LATEST_TICK } from './world.ts'
 
 const KEY = 'user:42'

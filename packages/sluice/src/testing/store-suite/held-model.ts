@@ -1,10 +1,10 @@
 import type { Charge } from '../../stores/store.ts'
 import { limitOf, type Oracle, oracleFor } from '../oracle/oracle.ts'
 import { rhythmOf } from '../oracle/rhythm.ts'
-import { random } from '../trace.ts'
+import { KINDS, random } from '../trace.ts'
 import { same, show } from './case.ts'
 import { Gate } from './gate.ts'
-import { KINDS, modestPolicy } from './policies.ts'
+import { modestPolicy } from './policies.ts'
 import { type Bench, TODAY, type World } from './world.ts'
 
 interface Held {

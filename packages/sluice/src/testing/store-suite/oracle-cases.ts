@@ -1,8 +1,7 @@
 import type { Policy } from '../../policy.ts'
-import { random, randomPolicy, randomTrace, type Step, type TraceOptions } from '../trace.ts'
+import { KINDS, random, randomPolicy, randomTrace, type Step, type TraceOptions } from '../trace.ts'
 import type { Case } from './case.ts'
 import { Gate } from './gate.ts'
-import { KINDS } from './policies.ts'
 import { Witness } from './witness.ts'
 import { type Bench, LATEST_TICK } from './world.ts'
 

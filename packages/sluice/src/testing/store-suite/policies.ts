@@ -2,18 +2,6 @@ import type { Policy, Rate } from '../../policy.ts'
 import { limitOf } from '../oracle/oracle.ts'
 import { type Rng, randomPolicy } from '../trace.ts'
 
-export const DAY_MS = 86_400_000
-
-export const KINDS = [
-  'tokenBucket',
-  'leakyBucket',
-  'gcra',
-  'fixedWindow',
-  'slidingWindow',
-  'slidingLog',
-  'concurrency',
-] as const satisfies readonly Policy['kind'][]
-
 /** The same limit in every way there is. */
 export function ofEveryKind(limit: number, windowMs: number): Policy[] {
   return [...ofEveryRateKind(limit, windowMs), { kind: 'concurrency', limit, ttlMs: windowMs }]

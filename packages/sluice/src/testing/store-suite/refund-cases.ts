@@ -1,10 +1,10 @@
 import { createLimiter } from '../../limiter/create.ts'
 import type { Charge } from '../../stores/store.ts'
 import { limitOf } from '../oracle/oracle.ts'
-import { random } from '../trace.ts'
+import { KINDS, random } from '../trace.ts'
 import { type Case, holds, same, show } from './case.ts'
 import { Gate } from './gate.ts'
-import { KINDS, modestPolicy, ofEveryKind, ofEveryRateKind } from './policies.ts'
+import { modestPolicy, ofEveryKind, ofEveryRateKind } from './policies.ts'
 import { type Bench, TODAY } from './world.ts'
 
 const KEY = 'user:42'

@@ -1,9 +1,9 @@
 import { createLimiter } from '../../limiter/create.ts'
 import { limitOf } from '../oracle/oracle.ts'
-import { random, randomTrace } from '../trace.ts'
+import { KINDS, random, randomTrace } from '../trace.ts'
 import { type Case, holds, same, show } from './case.ts'
 import { Gate } from './gate.ts'
-import { KINDS, modestPolicy, ofEveryKind } from './policies.ts'
+import { modestPolicy, ofEveryKind } from './policies.ts'
 import { Witness } from './witness.ts'
 import { type Bench, LATEST_TICK, TODAY, type World } from './world.ts'
 

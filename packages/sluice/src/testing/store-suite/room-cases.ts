@@ -1,8 +1,8 @@
 import type { Policy } from '../../policy.ts'
-import { random } from '../trace.ts'
+import { DAY_MS, random } from '../trace.ts'
 import { type Case, holds, same, show } from './case.ts'
 import { Gate } from './gate.ts'
-import { bucketsOf, DAY_MS, ofEveryKind } from './policies.ts'
+import { bucketsOf, ofEveryKind } from './policies.ts'
 import { Witness } from './witness.ts'
 import { type Bench, TODAY, type World } from './world.ts'
 

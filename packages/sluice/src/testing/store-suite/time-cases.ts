@@ -1,9 +1,9 @@
 import type { Policy } from '../../policy.ts'
 import { limitOf } from '../oracle/oracle.ts'
-import { random } from '../trace.ts'
+import { DAY_MS, KINDS, random } from '../trace.ts'
 import { type Case, same, show } from './case.ts'
 import { Gate } from './gate.ts'
-import { bucketsOf, DAY_MS, KINDS, modestPolicy, ofEveryKind, windowsOf } from './policies.ts'
+import { bucketsOf, modestPolicy, ofEveryKind, windowsOf } from './policies.ts'
 import { Witness } from './witness.ts'
 import { type Bench, TODAY } from './world.ts'
 
