@@ -21,6 +21,16 @@ export const ERROR_CODES = [
   'SLUICE_UNKNOWN_LIMIT',
   'SLUICE_NOT_SUPPORTED',
   'SLUICE_CLOSED',
+  'SLUICE_BAD_CLIENT',
+  'SLUICE_STORE_TIMEOUT',
+  'SLUICE_STORE_UNREACHABLE',
+  'SLUICE_STORE_FAILED',
+  'SLUICE_STORE_READONLY',
+  'SLUICE_STORE_FULL',
+  'SLUICE_SERVER_TOO_OLD',
+  'SLUICE_SCRIPT_REFUSED',
+  'SLUICE_FOREIGN_VALUE',
+  'SLUICE_KEY_TOO_LONG',
 ] as const
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
@@ -32,6 +42,23 @@ export class SluiceError extends Error {
 
   constructor(code: ErrorCode, message: string) {
     super(`${message} [${code}, see docs/reference/errors.md#${code.toLowerCase()}]`)
+    this.code = code
+  }
+}
+
+/**
+ * The store could not decide. It is no refusal: the limiter answers it by each limit's `onOutage`, and only calls that
+ * have no such answer (`reset`, `block`, `history`) reject with it.
+ */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable'
+  readonly code: ErrorCode
+
+  constructor(code: ErrorCode, message: string, cause?: unknown) {
+    super(
+      `${message} [${code}, see docs/reference/errors.md#${code.toLowerCase()}]`,
+      cause === undefined ? undefined : { cause },
+    )
     this.code = code
   }
 }

@@ -1,7 +1,7 @@
 export type { Clock } from './clock.ts'
 export type { Decision, DecisionJson, Degraded, LimitState, Reason } from './decision.ts'
 export type { Duration, RateText } from './duration.ts'
-export { type ErrorCode, SluiceError } from './errors.ts'
+export { type ErrorCode, SluiceError, StoreUnavailable } from './errors.ts'
 export { createLimiter } from './limiter/create.ts'
 export type { CostOption, Limiter, LimiterEvent, LimiterOptions, NamedLimits, WaitOptions } from './limiter/limiter.ts'
 export { type Key, type LimitMode, type LimitOptions, limits } from './limiter/limits.ts'
@@ -32,4 +32,4 @@ export {
   type MemoryStoreOptions,
   memoryStore,
 } from './stores/memory/memory-store.ts'
-export type { Store } from './stores/store.ts'
+export type { Store, StoreEvent } from './stores/store.ts'

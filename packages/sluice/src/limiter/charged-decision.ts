@@ -127,7 +127,7 @@ function stateOf(charge: Charge): LimitState {
     resetAfterMs: (charge.resetAt - charge.at) / TICKS_PER_MS,
     retryAfterMs: charge.allowed ? 0 : (charge.retryAt - charge.at) / TICKS_PER_MS,
     shadow: charge.role !== ENFORCED,
-    cached: false,
+    cached: charge.cached,
   }
 }
 

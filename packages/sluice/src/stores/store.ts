@@ -2,6 +2,7 @@ import { startAt, ticksOf } from '../algorithms/bucket.ts'
 import type { Rule } from '../algorithms/rule.ts'
 import { remainingOf, type Verdict } from '../algorithms/verdict.ts'
 import type { Clock } from '../clock.ts'
+import type { StoreUnavailable } from '../errors.ts'
 
 /** A policy made ready for a store: what every charge carries. */
 export { type Rule, ruleOf } from '../algorithms/rule.ts'
@@ -15,6 +16,8 @@ export { type Rule, ruleOf } from '../algorithms/rule.ts'
  * - Verdicts are written into the charges, with the tick they were made at; the call itself answers nothing, so that an
  *   in-process store has no number to box.
  * - A limit stands at most once among the charges of a call.
+ * - A store that cannot decide a charge says so in the charge, by its `fault`, and takes nothing; it never rejects for
+ *   that. A fault set from outside (whoever asked has stopped waiting) is an answer too: the charge is left alone.
  * - Keys are data: never altered, never compared but for equality.
  */
 export interface Store<M extends Mode = Mode> {
@@ -35,6 +38,8 @@ export interface Store<M extends Mode = Mode> {
   amend(changes: readonly Change[]): Answer<M, number[]>
   /** The ticks still in the window of a sliding log, oldest first. */
   history(space: Space, rule: Rule, key: string): Answer<M, number[]>
+  /** Which part of a limit this process may let through by itself while the store cannot be asked. */
+  readonly localShare?: number
   close(): Answer<M, void>
 }
 
@@ -141,7 +146,7 @@ export class Charge implements Verdict {
   }
 
   set blocked(blocked: boolean) {
-    this.rare = { blocked, hold: this.hold }
+    this.rare = { ...this.rare, blocked }
   }
 
   /** The slot or reservation that was taken, if it was one; the store that made it knows what it is. */
@@ -150,7 +155,34 @@ export class Charge implements Verdict {
   }
 
   set hold(hold: unknown) {
-    this.rare = { blocked: this.blocked, hold }
+    this.rare = { ...this.rare, hold }
+  }
+
+  /** Why the store could not decide this charge; then nothing of the verdict means anything. */
+  get fault(): StoreUnavailable | undefined {
+    return this.rare?.fault
+  }
+
+  set fault(fault: StoreUnavailable | undefined) {
+    this.rare = { ...this.rare, fault }
+  }
+
+  /** A refusal that may be lifted before `retryAt`: a slot released, a reservation settled, another shard asked again. */
+  get tentative(): boolean {
+    return this.rare?.tentative === true
+  }
+
+  set tentative(tentative: boolean) {
+    this.rare = { ...this.rare, tentative }
+  }
+
+  /** Answered from what was already known, without asking the store. */
+  get cached(): boolean {
+    return this.rare?.cached === true
+  }
+
+  set cached(cached: boolean) {
+    this.rare = { ...this.rare, cached }
   }
 }
 
@@ -189,8 +221,11 @@ export interface Lanes {
 }
 
 interface Rare {
-  readonly blocked: boolean
-  readonly hold: unknown
+  readonly blocked?: boolean
+  readonly hold?: unknown
+  readonly fault?: StoreUnavailable | undefined
+  readonly tentative?: boolean
+  readonly cached?: boolean
 }
 
 const UNDECIDED = undefined as unknown as number
@@ -225,3 +260,20 @@ export type Change =
   | { readonly type: 'reset'; readonly charge: Charge }
   /** Refuse the key for so many ticks from now. */
   | { readonly type: 'block'; readonly charge: Charge; readonly ticks: number }
+
+/** A store across a network, as far as its wrappers must know it. */
+export interface RemoteStore extends Store<'async'> {
+  /** Shards fail one by one: which of them holds the state of a charge? A single server is shard 0. */
+  shardOf(charge: Charge): number
+  /** Resolves when a shard has carried out a write that concerns no limit; rejects with StoreUnavailable. */
+  probe(shard: number): Promise<void>
+  /** Resolves when the first connection stands, never rejects; `undefined` from then on. */
+  readonly connecting: Promise<void> | undefined
+}
+
+/** What a remote store tells: an outage is never silent. */
+export type StoreEvent =
+  | { readonly type: 'outage'; readonly shard: number; readonly error: StoreUnavailable }
+  | { readonly type: 'recovered'; readonly shard: number; readonly outageMs: number }
+  /** The server throws keys away when its memory is full, and with them what was counted. */
+  | { readonly type: 'eviction'; readonly policy: string }
