@@ -10,6 +10,6 @@ export default defineConfig({
   test: {
     // Tests share no globals, so they need no process each: that would cost more than most of them take.
     isolate: false,
-    include: ['{packages,bench,scripts,examples,apps}/**/*.test.ts'],
+    include: ['{packages,bench,harness,scripts,examples,apps}/**/*.test.ts'],
   },
 })

@@ -2,11 +2,13 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { run } from './run.mjs'
 
-/**
- * Programs the tests start themselves, one row each:
- * { command: 'redis-server', apt: 'redis-server', neededBy: 'the Redis store tests' }
- */
-export const SYSTEM_PARTS = []
+/** Programs the tests and benchmarks start themselves. */
+export const SYSTEM_PARTS = [
+  { command: 'redis-server', apt: 'redis-server', neededBy: 'the Redis store tests' },
+  { command: 'redis-sentinel', apt: 'redis-sentinel', neededBy: 'the failover tests' },
+  { command: 'redis-cli', apt: 'redis-tools', neededBy: 'whoever looks into a server of the tests' },
+  { command: 'redis-benchmark', apt: 'redis-tools', neededBy: 'the Redis benchmarks' },
+]
 
 function onPath(command) {
   return (process.env.PATH ?? '').split(delimiter).some(dir => {

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface OwnProcess {
+  readonly pid: number
+  readonly isRunning: boolean
+  /** What it printed so far. */
+  output(): string
+  /** Does nothing once the process has ended: its pid may be somebody else's by then. */
+  signal(name: NodeJS.Signals): void
+  /** SIGKILL, which also ends a stopped process, and then until it is gone. */
+  kill(): Promise<void>
+}
+
+const children = new Set<ChildProcess>()
+const folders = new Set<string>()
+
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL')
+  for (const folder of folders) removeFolder(folder)
+})
+
+/** Starts a program that never outlives this process and never keeps it alive either. Its output goes to `logFile`. */
+export function startProcess(command: string, args: readonly string[], logFile: string): OwnProcess {
+  const log = openSync(logFile, 'w')
+  const [program, ...rest] = [...dyingWithUs(), command, ...args]
+  const child = spawn(program!, rest, { stdio: ['ignore', log, log] })
+  closeSync(log)
+  child.unref()
+  children.add(child)
+  let isRunning = true
+  let trouble = ''
+  const ended = new Promise<void>(resolve => {
+    const end = () => {
+      isRunning = false
+      children.delete(child)
+      resolve()
+    }
+    child.once('exit', end)
+    child.once('error', error => {
+      trouble = error.message
+      if (child.pid === undefined) end()
+    })
+  })
+  return {
+    get pid() {
+      return child.pid ?? -1
+    },
+    get isRunning() {
+      return isRunning
+    },
+    output: () => trouble + readFileSync(logFile, 'utf8'),
+    signal: name => void child.kill(name),
+    async kill() {
+      if (!isRunning) return
+      child.ref()
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+let prefix: readonly string[] | undefined
+
+/**
+ * The exit handler above does not run when a signal ends us, and that is how vitest ends its workers. On Linux the
+ * kernel can do it: setpriv asks for SIGKILL at the parent's death, then becomes the program, under the same pid.
+ */
+function dyingWithUs(): readonly string[] {
+  const wish = ['setpriv', '--pdeathsig', 'KILL']
+  prefix ??= spawnSync(wish[0]!, [...wish.slice(1), 'true']).status === 0 ? wish : []
+  return prefix
+}
+
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
+  folders.add(folder)
+  return folder
+}
+
+export function removeFolder(folder: string): void {
+  folders.delete(folder)
+  rmSync(folder, { recursive: true, force: true })
+}

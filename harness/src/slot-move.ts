@@ -1,0 +1,29 @@
+import type { ClusterNode } from './cluster-node.ts'
+
+export interface SlotMove {
+  slot: number
+  from: ClusterNode
+  to: ClusterNode
+  /** All primaries: each of them has to hear of the new owner. */
+  primaries: readonly ClusterNode[]
+  keysPerStep: number
+  /** Runs while the slot is between its owners: before the first step and after each, when clients get ASK. */
+  onStep?: (() => Promise<void> | void) | undefined
+}
+
+/** What `redis-cli --cluster reshard` does to one slot, in steps small enough to be looked at. */
+export async function moveSlot({ slot, from, to, primaries, keysPerStep, onStep }: SlotMove): Promise<void> {
+  const setSlot = (node: ClusterNode, state: string, id: string) =>
+    node.command('CLUSTER', 'SETSLOT', String(slot), state, id)
+  await setSlot(to, 'IMPORTING', from.id)
+  await setSlot(from, 'MIGRATING', to.id)
+  for (;;) {
+    await onStep?.()
+    const keys = (await from.command('CLUSTER', 'GETKEYSINSLOT', String(slot), String(keysPerStep))) as string[]
+    if (keys.length === 0) break
+    const moved = await from.command('MIGRATE', to.host, String(to.port), '', '0', '5000', 'KEYS', ...keys)
+    if (moved !== 'OK') throw new Error(`MIGRATE of ${keys.length} keys of slot ${slot} answered ${moved}`)
+  }
+  // The new owner first, so that at no moment everybody believes in somebody else.
+  for (const node of new Set([to, from, ...primaries])) await setSlot(node, 'NODE', to.id)
+}

@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface Patience {
+  withinMs?: number
+  everyMs?: number
+}
+
+/**
+ * Asks again and again until the answer is neither false nor undefined, and gives up with the last reason in the
+ * message. A check that throws is a no: servers that are coming up or going down refuse connections.
+ */
+export async function until<T>(
+  what: string,
+  check: () => Promise<T | false | undefined>,
+  { withinMs = 5000, everyMs = 20 }: Patience = {},
+): Promise<T> {
+  const deadline = performance.now() + withinMs
+  let reason: unknown
+  do {
+    try {
+      const answer = await check()
+      if (answer !== false && answer !== undefined) return answer
+      reason = undefined
+    } catch (error) {
+      reason = error
+    }
+    await sleep(everyMs)
+  } while (performance.now() < deadline)
+  const because = reason instanceof Error ? `: ${reason.message}` : ''
+  throw new Error(`Not within ${withinMs} ms: ${what}${because}`, { cause: reason })
+}
