@@ -6,7 +6,7 @@ import { run } from './run.mjs'
 import { ensureSystemParts } from './system-parts.mjs'
 
 /** Scripts that write a *.generated.ts; each takes `--check` and fails when the file is stale. */
-const GENERATORS = []
+const GENERATORS = ['scripts/generate-lua.ts']
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 const filters = process.argv.slice(2)

@@ -230,6 +230,27 @@ interface Rare {
 
 const UNDECIDED = undefined as unknown as number
 
+/** How many of the enforced charges of a call are refused. */
+export function refusedOf(charges: readonly Charge[]): number {
+  let refused = 0
+  for (const charge of charges) if (isRefused(charge) && charge.role === ENFORCED) refused++
+  return refused
+}
+
+/**
+ * Is a charge to be taken, once all of a call are judged? An enforced one if none was refused; a shadow if none but the
+ * one it replaces was. What could not be judged neither refuses nor is taken.
+ */
+export function isTaken(charge: Charge, charges: readonly Charge[], refused: number): boolean {
+  if (charge.role === ENFORCED) return refused === 0
+  const replaced = charge.role >= 0 && isRefused(charges[charge.role]!) ? 1 : 0
+  return charge.allowed && refused === replaced
+}
+
+function isRefused(charge: Charge): boolean {
+  return !charge.allowed && charge.fault === undefined
+}
+
 /**
  * The tick at which a charge that was taken may start: when its booking comes up, or, in a leaky bucket, when those
  * before it have drained. All others start at once.

@@ -7,6 +7,7 @@ import {
   type Charge,
   ENFORCED,
   type Intent,
+  isTaken,
   type Lane,
   type Lanes,
   type Limit,
@@ -122,7 +123,7 @@ class InProcess implements MemoryStore {
     const refused = judgeAll(charges, intent, now)
     for (const charge of charges) {
       const space = spaceOf(charge)
-      if (passes(charge, charges, refused)) space.take(charge, intent, now)
+      if (isTaken(charge, charges, refused)) space.take(charge, intent, now)
       else if (!charge.allowed && intent.strikes) space.strike(charge, now)
       space.describe(charge, now)
     }
@@ -173,11 +174,4 @@ function judgeAll(charges: readonly Charge[], intent: Intent, now: number): numb
     if (charge.role === ENFORCED && !charge.allowed) refused++
   }
   return refused
-}
-
-/** Is the charge to be taken? An enforced one if none was refused; a shadow if none but the one it replaces was. */
-function passes(charge: Charge, charges: readonly Charge[], refused: number): boolean {
-  if (charge.role === ENFORCED) return refused === 0
-  const replaced = charge.role >= 0 && !charges[charge.role]!.allowed ? 1 : 0
-  return charge.allowed && refused === replaced
 }

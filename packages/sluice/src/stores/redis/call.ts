@@ -1,0 +1,86 @@
+import type { Rule } from '../../algorithms/rule.ts'
+import type { StoreUnavailable } from '../../errors.ts'
+import type { BlockRule, Charge } from '../store.ts'
+import { nameOf } from './naming.ts'
+import type { Script } from './script.ts'
+import { specEnd, specText } from './spec.ts'
+
+/** Script calls are built up while decisions come in, and read when the reply is there. */
+export interface Call {
+  readonly script: Script
+  readonly parts: Parts
+  /** Nobody waits for any of it any more. */
+  readonly abandoned: boolean
+  /** All that the script reads beside its keys, `specs` and `values`: a piece of JSON. */
+  body(): string
+  /** Takes the reply, which starts with the server's time. */
+  read(reply: readonly number[]): void
+  fail(error: StoreUnavailable): void
+}
+
+/** What calls have in common: their keys, each once, and the limits' numbers, each once. */
+export class Parts {
+  private readonly tags: (key: string) => number
+  private readonly now: number
+  private readonly values: string[] = []
+  private readonly logs: string[] = []
+  private readonly numbers = new Map<string, number>()
+  private readonly specs: string[] = []
+  private readonly specNumbers = new Map<Rule, Map<BlockRule | undefined, number>>()
+
+  constructor(tags: (key: string) => number, now: number) {
+    this.tags = tags
+    this.now = now
+  }
+
+  get keyCount(): number {
+    return this.numbers.size
+  }
+
+  /** The number of the charge's key: from 1 on, or from -1 down for logs, which stand behind the others. */
+  keyNumber(charge: Charge): number {
+    const name = nameOf(charge, this.tags(charge.key))
+    const known = this.numbers.get(name)
+    if (known !== undefined) return known
+    const number = charge.rule.kind === 'log' ? -this.logs.push(name) : this.values.push(name)
+    this.numbers.set(name, number)
+    return number
+  }
+
+  /** The number of the charge's limit in the list that is sent, from 1 on. */
+  specNumber({ rule, limit: { block } }: Charge): number {
+    let byBlock = this.specNumbers.get(rule)
+    if (byBlock === undefined) {
+      byBlock = new Map()
+      this.specNumbers.set(rule, byBlock)
+    }
+    let number = byBlock.get(block)
+    if (number === undefined) {
+      number = this.specs.push(specTextAt(rule, block, this.now))
+      byBlock.set(block, number)
+    }
+    return number
+  }
+
+  keys(own: readonly string[]): string[] {
+    return [...own, ...this.values, ...this.logs]
+  }
+
+  /** The whole call as JSON. */
+  json(keepSeconds: number, body: string): string {
+    return `{"values":${this.values.length},"keep":"${keepSeconds}","specs":[${this.specs.join()}],${body}}`
+  }
+}
+
+const texts = new WeakMap<Rule, { text: string; from: number; until: number }>()
+
+/** Made once for each rule; a calendar's again when its window is over. */
+function specTextAt(rule: Rule, block: BlockRule | undefined, now: number): string {
+  if (block !== undefined) return specText(rule, block, now)
+  let known = texts.get(rule)
+  if (known === undefined || now < known.from || now >= known.until) {
+    known = { text: specText(rule, undefined, now), from: now, until: specEnd(rule, now) }
+    texts.set(rule, known)
+  }
+  return known.text
+}

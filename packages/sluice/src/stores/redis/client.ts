@@ -1,0 +1,100 @@
+import { expected } from '../../errors.ts'
+
+/** An ioredis or iovalkey client: one server, Sentinel or a cluster. */
+export interface IoRedisShape {
+  readonly status: string
+  readonly isCluster?: boolean
+  evalsha(sha: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
+  eval(script: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
+  info(section: string): Promise<unknown>
+  connect(): Promise<unknown>
+  once(event: string, listener: () => void): unknown
+}
+
+/** A node-redis client for one server, Sentinel or a pool. */
+export interface NodeRedisShape {
+  readonly isReady: boolean
+  sendCommand(args: string[]): Promise<unknown>
+  once(event: string, listener: () => void): unknown
+}
+
+/** A node-redis client for a cluster: it must be told by which key to choose the node. */
+export interface NodeRedisClusterShape {
+  readonly isReady?: boolean
+  readonly isOpen: boolean
+  readonly masters: unknown
+  sendCommand(firstKey: string | undefined, isReadonly: boolean, args: string[]): Promise<unknown>
+  once(event: string, listener: () => void): unknown
+}
+
+export type RedisClient = IoRedisShape | NodeRedisShape | NodeRedisClusterShape
+
+/** As much of a client as the store needs. To add a client is to write one of these. */
+export interface Link {
+  /** Keys of one call must share a hash slot. */
+  readonly isCluster: boolean
+  /** What is sent now goes out now, and into no queue of the client's own. */
+  isReady(): boolean
+  /** Calls back when the connection stands, which may be at once. */
+  whenReady(callback: () => void): void
+  evalsha(sha: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
+  eval(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
+  info(section: string): Promise<string>
+}
+
+export function linkOf(client: unknown): Link {
+  if (isIoRedis(client)) return ioRedisLink(client)
+  if (isNodeRedisCluster(client)) return nodeRedisLink(client, args => client.sendCommand(args[3], false, args), true)
+  if (isNodeRedis(client)) return nodeRedisLink(client, args => client.sendCommand(args), false)
+  throw expected('SLUICE_BAD_CLIENT', 'an ioredis, iovalkey or node-redis client', client, 'make one and pass it as it is')
+}
+
+function isIoRedis(client: unknown): client is IoRedisShape {
+  const { status, evalsha, info, once } = Object(client) as Partial<IoRedisShape>
+  return typeof status === 'string' && [evalsha, info, once].every(method => typeof method === 'function')
+}
+
+function isNodeRedis(client: unknown): client is NodeRedisShape {
+  const { sendCommand, once } = Object(client) as Partial<NodeRedisShape>
+  return typeof sendCommand === 'function' && typeof once === 'function' && 'isReady' in Object(client)
+}
+
+function isNodeRedisCluster(client: unknown): client is NodeRedisClusterShape {
+  const { sendCommand, once } = Object(client) as Partial<NodeRedisClusterShape>
+  return typeof sendCommand === 'function' && typeof once === 'function' && 'masters' in Object(client)
+}
+
+function ioRedisLink(client: IoRedisShape): Link {
+  return {
+    isCluster: client.isCluster === true,
+    isReady: () => client.status === 'ready',
+    whenReady(callback) {
+      if (client.status === 'ready') return callback()
+      client.once('ready', callback)
+      // A lazy client would connect with the first command; ours are not sent before it is ready.
+      if (client.status === 'wait') client.connect().catch(() => undefined)
+    },
+    evalsha: (sha, keys, args) => client.evalsha(sha, keys.length, ...keys, ...args),
+    eval: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
+    info: async section => String(await client.info(section)),
+  }
+}
+
+function nodeRedisLink(
+  client: NodeRedisShape | NodeRedisClusterShape,
+  send: (args: string[]) => Promise<unknown>,
+  isCluster: boolean,
+): Link {
+  const isReady = () => client.isReady ?? (client as NodeRedisClusterShape).isOpen
+  return {
+    isCluster,
+    isReady,
+    whenReady(callback) {
+      if (isReady()) return callback()
+      client.once(isCluster ? 'connect' : 'ready', callback)
+    },
+    evalsha: (sha, keys, args) => send(['EVALSHA', sha, String(keys.length), ...keys, ...args]),
+    eval: (script, keys, args) => send(['EVAL', script, String(keys.length), ...keys, ...args]),
+    info: async section => String(await send(['INFO', section])),
+  }
+}

@@ -1,0 +1,90 @@
+-- Twin of algorithms/bucket.ts. The level is kept with the tick it was true at and with the units of its rate, so that a
+-- key whose rate changes brings along what it has used.
+-- Bytes: level, at, per_request, per_tick (doubles).
+
+function kernels.bucket()
+  local kernel = {}
+  local ceil = math.ceil
+  local pack, unpack_at = struct.pack, struct.unpack
+
+  function kernel.fresh(spec, now)
+    return { level = 0, at = now, per_request = spec.perRequest, per_tick = spec.perTick }
+  end
+
+  function kernel.read(value, from)
+    if #value - from ~= 31 then return nil end
+    local level, at, per_request, per_tick = unpack_at('<dddd', value, from)
+    return { level = level, at = at, per_request = per_request, per_tick = per_tick }
+  end
+
+  function kernel.write(state)
+    return pack('<dddd', state.level, state.at, state.per_request, state.per_tick)
+  end
+
+  function kernel.locate(state, spec, now)
+    local level = state.level
+    if now > state.at then
+      level = level - (now - state.at) * state.per_tick
+      if level < 0 then level = 0 end
+      state.at = now
+    end
+    if state.per_request ~= spec.perRequest or state.per_tick ~= spec.perTick then
+      level = ceil(level / state.per_request * spec.perRequest)
+      state.per_request, state.per_tick = spec.perRequest, spec.perTick
+    end
+    state.level = level
+  end
+
+  function kernel.judge(state, spec, now, cost)
+    if cost > spec.limit then return NEVER end
+    local excess = state.level + cost * spec.perRequest - spec.full
+    if excess <= 0 then return 0 end
+    return now + ceil(excess / spec.perTick)
+  end
+
+  function kernel.take(state, spec, _, cost)
+    state.level = state.level + cost * spec.perRequest
+  end
+
+  function kernel.describe(state, spec, now)
+    return state.level, now + ceil(state.level / spec.perTick)
+  end
+
+  function kernel.refund(state, spec, now, cost, at)
+    local back = cost * spec.perRequest - math.max(0, now - at) * spec.perTick
+    if back > 0 then state.level = math.max(0, state.level - back) end
+  end
+
+  function kernel.credit(state, spec, _, cost)
+    state.level = math.max(0, state.level - cost * spec.perRequest)
+  end
+
+  function kernel.counted(state, spec)
+    return ceil(state.level / spec.perRequest)
+  end
+
+  function kernel.kept_until(state, spec, now)
+    return now + ceil(state.level / spec.perTick)
+  end
+
+  function kernel.copy(state)
+    return { level = state.level, at = state.at, per_request = state.per_request, per_tick = state.per_tick }
+  end
+
+  -- Books a place that starts within `book_ticks`: the tick it starts at, or nil and the first tick to ask again.
+  function kernel.book(state, spec, now, cost, retry, book_ticks)
+    local ahead = spec.queue and state.level or state.level + cost * spec.perRequest - spec.full
+    local start = ahead <= 0 and now or now + ceil(ahead / spec.perTick)
+    local fits
+    if spec.queue then fits = retry == 0 else fits = retry < NEVER end
+    if fits and start - now <= book_ticks and state.level < 2 ^ 51 then
+      -- Taken as of its start: by then the bucket may have run dry, and what it could not drain is no credit.
+      if not spec.queue then state.level = math.max(state.level, (start - now) * spec.perTick) end
+      kernel.take(state, spec, now, cost)
+      return start
+    end
+    return nil, fits and math.max(retry, start - book_ticks) or retry
+  end
+
+  return kernel
+end

@@ -1,0 +1,19 @@
+-- What every kernel below offers. A state is a table of its own making, read from the bytes of a key.
+--
+--   fresh(spec, now)                     the state of a key not seen yet
+--   read(value, from, key)               the state in `value` from byte `from` on; nil where the length is wrong
+--   write(state, spec, now)              its bytes
+--   locate(state, spec, now, phase)      brings it to now; the others below want that first
+--   judge(state, spec, now, cost)        0 where `cost` fits, else the first tick at which it will, or NEVER
+--   take(state, spec, now, cost, id)     counts `cost`, whether it fits or not
+--   describe(state, spec, now)           used (in units), and the tick at which nothing is counted any more
+--   refund(state, spec, now, cost, at, window_end)   takes back a charge made at tick `at`, by law 12
+--   credit(state, spec, now, cost)       gives `cost` back, clamped at full
+--   counted(state, spec)                 the requests counted now, rounded up
+--   copy(state)                          one to try things out on
+--   kept_until(state, spec, now)         the tick from which on a fresh state would do as well
+--
+-- Each kernel is a function that makes it, so that a call pays for those it needs.
+
+local NEVER = math.huge
+local kernels = {}

@@ -1,0 +1,169 @@
+-- Twin of algorithms/sliding-log.ts: the time of every request still in the window, in a ring that grows with use.
+-- Only a header and the few times a decision needs are read, and only what is new is written.
+-- Bytes: first, count, oldest, newest, ring (doubles), then `ring` times. The n-th time ever stands at
+-- n mod ring, and `first` is the number of the oldest that counts. A key with blocks or reservations is read as a whole.
+
+function kernels.log()
+  local kernel = {}
+  local HEADER = 40
+  local SMALLEST_RING = 4
+  local pack, unpack_at, fmod, min, max = struct.pack, struct.unpack, math.fmod, math.min, math.max
+
+  function kernel.fresh()
+    return { first = 0, count = 0, oldest = 0, newest = 0, ring = 0, times = {} }
+  end
+
+  -- `value` may be no more than letter and header; `times` holds those that were read or added, by their number.
+  function kernel.read(value, from, key)
+    if #value - from + 1 < HEADER then return nil end
+    local first, count, oldest, newest, ring = unpack_at('<ddddd', value, from)
+    return {
+      first = first, count = count, oldest = oldest, newest = newest, ring = ring,
+      times = {}, key = key, slots = from - 1 + HEADER, pushed = first + count,
+    }
+  end
+
+  -- The n-th oldest, from 0.
+  local function time_at(state, n)
+    if n == 0 then return state.oldest end
+    local number = state.first + n
+    local time = state.times[number]
+    if time == nil then
+      local at = state.slots + fmod(number, state.ring) * 8
+      time = unpack_at('<d', redis.call('GETRANGE', state.key, at, at + 7))
+      state.times[number] = time
+    end
+    return time
+  end
+
+  -- Reads all that counts, after which the state needs its key no more.
+  local function load(state)
+    if state.key == nil or state.loaded then return end
+    local bytes = redis.call('GETRANGE', state.key, state.slots, state.slots + state.ring * 8 - 1)
+    for number = state.first, state.first + state.count - 1 do
+      if state.times[number] == nil then
+        state.times[number] = unpack_at('<d', bytes, fmod(number, state.ring) * 8 + 1)
+      end
+    end
+    state.loaded = true
+  end
+
+  local function drop_oldest(state, n)
+    if n == 0 then return end
+    if n < state.count then state.oldest = time_at(state, n) end
+    state.first = state.first + n
+    state.count = state.count - n
+  end
+
+  -- Gallops past what has left the window: mostly it looks at the oldest alone.
+  function kernel.locate(state, spec, now)
+    local gone_up_to = now - spec.windowTicks
+    if state.count == 0 or state.oldest > gone_up_to then return end
+    if state.newest <= gone_up_to then
+      state.first = state.first + state.count
+      state.count = 0
+      return
+    end
+    local gone = 1
+    while gone < state.count and time_at(state, min(2 * gone, state.count) - 1) <= gone_up_to do
+      gone = min(2 * gone, state.count)
+    end
+    local high = min(2 * gone, state.count)
+    while gone < high do
+      local middle = math.floor((gone + high + 1) / 2)
+      if time_at(state, middle - 1) <= gone_up_to then gone = middle else high = middle - 1 end
+    end
+    drop_oldest(state, gone)
+  end
+
+  function kernel.judge(state, spec, _, cost)
+    local over = state.count + cost - spec.limit
+    if over <= 0 then return 0 end
+    if cost > spec.limit then return NEVER end
+    return time_at(state, over - 1) + spec.windowTicks
+  end
+
+  function kernel.take(state, spec, now, cost)
+    if cost == 0 then return end
+    if state.count + cost > state.ring then
+      load(state)
+      state.ring = max(state.count + cost, min(spec.limit, max(SMALLEST_RING, state.ring * 2)))
+      state.whole = true
+    end
+    if state.count == 0 then state.oldest = now end
+    for number = state.first + state.count, state.first + state.count + cost - 1 do state.times[number] = now end
+    state.count = state.count + cost
+    state.newest = now
+  end
+
+  function kernel.describe(state, spec, now)
+    return state.count, state.count == 0 and now or state.newest + spec.windowTicks
+  end
+
+  function kernel.refund(state, spec, now, cost, at)
+    if now - at < spec.windowTicks then drop_oldest(state, min(cost, state.count)) end
+  end
+
+  function kernel.credit(state, _, _, cost)
+    drop_oldest(state, min(cost, state.count))
+  end
+
+  function kernel.kept_until(state, spec, now)
+    local _, reset_at = kernel.describe(state, spec, now)
+    return reset_at
+  end
+
+  function kernel.counted(state)
+    return state.count
+  end
+
+  function kernel.copy(state)
+    load(state)
+    local copy = { times = {} }
+    for name, part in pairs(state) do
+      if name ~= 'times' and name ~= 'key' then copy[name] = part end
+    end
+    for number, time in pairs(state.times) do copy.times[number] = time end
+    return copy
+  end
+
+  function kernel.history(state)
+    load(state)
+    local times = {}
+    for n = 1, state.count do times[n] = n == 1 and state.oldest or state.times[state.first + n - 1] end
+    return times
+  end
+
+  local function header(state)
+    return pack('<ddddd', state.first, state.count, state.oldest, state.newest, state.ring)
+  end
+
+  -- The whole value. What counts is numbered from 0 again, so that a ring once large can be small again.
+  function kernel.write(state)
+    load(state)
+    local bytes = {}
+    for n = 1, state.count do bytes[n] = pack('<d', n == 1 and state.oldest or state.times[state.first + n - 1]) end
+    state.first = 0
+    state.ring = max(state.count, min(state.ring, 2 * max(SMALLEST_RING, state.count)))
+    return header(state) .. table.concat(bytes)
+  end
+
+  -- Writes what is new in place, if that will do.
+  function kernel.write_in_place(state, spec)
+    if state.key == nil or state.whole or state.count == 0 then return false end
+    local number, last = max(state.pushed, state.first), state.first + state.count - 1
+    while number <= last do
+      local place = fmod(number, state.ring)
+      local run = min(last - number + 1, state.ring - place)
+      local bytes = {}
+      for i = 1, run do bytes[i] = pack('<d', state.times[number + i - 1]) end
+      redis.call('SETRANGE', state.key, state.slots + place * 8, run == 1 and bytes[1] or table.concat(bytes))
+      number = number + run
+    end
+    redis.call('SETRANGE', state.key, state.slots - HEADER, header(state))
+    redis.call('EXPIRE', state.key, ttl_text(spec.windowTicks))
+    return true
+  end
+
+  return kernel
+end

@@ -1,0 +1,8 @@
+-- Now, in ticks (whole microseconds), is the server's: no client is ever asked.
+local function server_time()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+
+-- How long a key is kept beyond what it is needed for, in seconds.
+local SPARE_SECONDS = 1

@@ -1,0 +1,65 @@
+import type { Rule } from '../../algorithms/rule.ts'
+import { stableHash } from '../../hash.ts'
+import type { Charge, Space } from '../store.ts'
+
+/** Where a limit's keys stand: `{tag}:` path `:` kind and window `:` key. */
+export class RedisSpace implements Space {
+  readonly path: string
+  private readonly stem: string
+  /** By rule: what stands between the tag and the key. */
+  private readonly stems = new Map<Rule, string>()
+
+  constructor(path: string) {
+    this.path = path
+    // The path's parts have their lengths before them, and a mark that nobody needs to see.
+    this.stem = `:${path.charCodeAt(0) === 0 ? path.slice(1) : path}:`
+  }
+
+  nameOf(rule: Rule, key: string, tag: number): string {
+    let stem = this.stems.get(rule)
+    if (stem === undefined) {
+      // Plans chosen for each subject may be many, and made anew each time.
+      if (this.stems.size >= MOST_STEMS) this.stems.clear()
+      stem = this.stem + kindOf(rule)
+      this.stems.set(rule, stem)
+    }
+    return isWellFormed(key) ? `{${tag}}${stem}:${key}` : `{${tag}}${stem};${escaped(key)}`
+  }
+}
+
+const MOST_STEMS = 1000
+
+export function nameOf(charge: Charge, tag: number): string {
+  return (charge.limit.space as RedisSpace).nameOf(charge.rule, charge.key, tag)
+}
+
+/** A bucket keeps its state when its rate changes; all others start afresh with another window. */
+function kindOf(rule: Rule): string {
+  return rule.kind === 'bucket' ? 'bucket' : rule.shape
+}
+
+/**
+ * The hash tag of a key: keys with the same first part share it, and so stand in one slot of a cluster. (user) and
+ * (user, route) are decided in one call.
+ */
+export function tagOf(key: string, tags: number): number {
+  return stableHash(firstPart(key), tags)
+}
+
+/** A key of several parts starts with a mark and the length of its first part, `\0 4:user 6:/route`. */
+function firstPart(key: string): string {
+  if (key.charCodeAt(0) !== 0) return key
+  const colon = key.indexOf(':')
+  const length = Number(key.slice(1, colon))
+  // A plain key that starts with the mark has it twice.
+  return key.charCodeAt(1) === 0 || !Number.isInteger(length) ? key.slice(1) : key.slice(colon + 1, colon + 1 + length)
+}
+
+/** Half a surrogate pair has no UTF-8 form: clients would send a replacement, and different keys would meet. */
+function isWellFormed(key: string): boolean {
+  return (key as string & { isWellFormed(): boolean }).isWellFormed()
+}
+
+function escaped(key: string): string {
+  return key.replace(/%|\p{Surrogate}/gu, unit => (unit === '%' ? '%%' : `%${unit.charCodeAt(0).toString(16)}`))
+}

@@ -1,0 +1,107 @@
+import type { Rule } from '../../algorithms/rule.ts'
+import type { Clock } from '../../clock.ts'
+import { StoreUnavailable } from '../../errors.ts'
+import { type Change, Charge, ENFORCED, type Intent, type RemoteStore, type Space } from '../store.ts'
+import { decideAcross } from './across.ts'
+import { RedisSpace } from './naming.ts'
+import { failureOf } from './script.ts'
+import { type Settings, Shard, type ShardStats } from './shard.ts'
+
+/** The store itself, without its wrappers: state in Redis, decided by scripts, time by the server's clock. */
+export class RedisRemote implements RemoteStore {
+  readonly mode = 'async'
+  readonly clock: Clock
+  readonly counters: ShardStats = { calls: 0, late: 0 }
+  connecting: Promise<void> | undefined
+  /** Why this server cannot be used at all. */
+  unfit: StoreUnavailable | undefined
+  private readonly settings: Settings
+  private readonly shards = new Map<number, Shard>()
+  private readonly spaces = new Map<string, RedisSpace>()
+  private closed = false
+
+  constructor(settings: Settings) {
+    this.settings = settings
+    const { testNow } = settings
+    this.clock = testNow === undefined ? this.shard(0).clock : { now: () => testNow() / 1000 }
+  }
+
+  space(path: string): Space {
+    let space = this.spaces.get(path)
+    if (space === undefined) {
+      space = new RedisSpace(path)
+      this.spaces.set(path, space)
+    }
+    return space
+  }
+
+  shardOf(charge: Charge): number {
+    return this.settings.link.isCluster ? this.settings.tagOf(charge.key) : 0
+  }
+
+  decide(charge: Charge, intent: Intent): Promise<void> {
+    if (this.unusable([charge])) return DONE
+    return this.shard(this.shardOf(charge)).decide([charge], intent)
+  }
+
+  decideAll(charges: readonly Charge[], intent: Intent): Promise<void> {
+    if (charges.length === 0 || this.unusable(charges)) return DONE
+    const first = this.shardOf(charges[0]!)
+    if (charges.every(charge => this.shardOf(charge) === first)) return this.shard(first).decide(charges, intent)
+    return decideAcross(this, charges, intent)
+  }
+
+  /** As one call where one shard holds them all; the caller knows that it does. */
+  decideTogether(charges: readonly Charge[], intent: Intent): Promise<void> {
+    return this.shard(this.shardOf(charges[0]!)).decide(charges, intent)
+  }
+
+  async amend(changes: readonly Change[]): Promise<number[]> {
+    if (this.unfit !== undefined) throw this.unfit
+    return Promise.all(changes.map(change => this.shard(this.shardOf(change.charge)).amend(change)))
+  }
+
+  async history(space: Space, rule: Rule, key: string): Promise<number[]> {
+    if (this.unfit !== undefined) throw this.unfit
+    const charge = new Charge({ space, block: undefined }, rule, key, 0, ENFORCED)
+    try {
+      return await this.shard(this.shardOf(charge)).history(charge)
+    } catch (error) {
+      throw failureOf(error)
+    }
+  }
+
+  async probe(shard: number): Promise<void> {
+    if (!this.settings.link.isReady()) throw new StoreUnavailable('SLUICE_STORE_UNREACHABLE', 'the client is not connected')
+    try {
+      await this.shard(shard).probe()
+    } catch (error) {
+      throw failureOf(error)
+    }
+  }
+
+  /** The client is the user's, and stays open. */
+  async close(): Promise<void> {
+    this.closed = true
+  }
+
+  private unusable(charges: readonly Charge[]): boolean {
+    const fault = this.closed
+      ? new StoreUnavailable('SLUICE_CLOSED', 'the store was used after close()')
+      : this.unfit
+    if (fault === undefined) return false
+    for (const charge of charges) charge.fault ??= fault
+    return true
+  }
+
+  private shard(tag: number): Shard {
+    let shard = this.shards.get(tag)
+    if (shard === undefined) {
+      shard = new Shard(tag, this.settings, this.counters)
+      this.shards.set(tag, shard)
+    }
+    return shard
+  }
+}
+
+const DONE = Promise.resolve()

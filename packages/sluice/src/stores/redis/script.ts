@@ -1,0 +1,56 @@
+import { type ErrorCode, StoreUnavailable } from '../../errors.ts'
+import type { Link } from './client.ts'
+
+/** A script as the generator made it: its text, and the name the server knows it by. */
+export interface Script {
+  readonly text: string
+  readonly sha: string
+}
+
+export interface Scripts {
+  readonly decide: Script
+  readonly amend: Script
+  readonly history: Script
+  readonly probe: Script
+}
+
+/** Runs a script by its name, and once more with its text where the server does not know it (any more). */
+export async function run(
+  link: Link,
+  script: Script,
+  keys: readonly string[],
+  args: readonly string[],
+): Promise<unknown> {
+  try {
+    return await link.evalsha(script.sha, keys, args)
+  } catch (error) {
+    if (!messageOf(error).startsWith('NOSCRIPT')) throw error
+    return link.eval(script.text, keys, args)
+  }
+}
+
+/** What a server says, and what we call it. The first that matches. */
+const FAILURES: readonly (readonly [RegExp, ErrorCode, string])[] = [
+  [/^READONLY|MASTERDOWN/, 'SLUICE_STORE_READONLY', 'the server writes nothing, being a replica'],
+  [/OOM command not allowed/, 'SLUICE_STORE_FULL', 'the server has reached its maxmemory'],
+  [/NOPERM|can't run this command/, 'SLUICE_SCRIPT_REFUSED', 'the server lets this user not run the scripts'],
+  [/^FOREIGN/, 'SLUICE_FOREIGN_VALUE', 'a value that Sluice has not written stands at a key of its own'],
+  [/string exceeds maximum|invalid bulk length/i, 'SLUICE_KEY_TOO_LONG', 'a key is larger than the server takes'],
+  [/^(LOADING|CLUSTERDOWN|TRYAGAIN|BUSY)/, 'SLUICE_STORE_FAILED', 'the server cannot serve now'],
+  [/connection|socket|closed|ECONN|EPIPE|stream/i, 'SLUICE_STORE_UNREACHABLE', 'the connection to the server broke'],
+]
+
+export function failureOf(error: unknown): StoreUnavailable {
+  if (error instanceof StoreUnavailable) return error
+  const message = messageOf(error)
+  const [, code, what] = FAILURES.find(([pattern]) => pattern.test(message)) ?? [
+    undefined,
+    'SLUICE_STORE_FAILED' as const,
+    'the server answered with an error',
+  ]
+  return new StoreUnavailable(code, `${what}: ${message}`, error)
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

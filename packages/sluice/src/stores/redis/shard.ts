@@ -1,0 +1,158 @@
+import { StoreUnavailable } from '../../errors.ts'
+import type { Change, Charge, Intent } from '../store.ts'
+import { AmendCall } from './amend-call.ts'
+import { type Call, Parts } from './call.ts'
+import type { Link } from './client.ts'
+import { DecideCall } from './decide-call.ts'
+import { newId } from './hold.ts'
+import { failureOf, run, type Scripts } from './script.ts'
+import { ServerClock } from './server-clock.ts'
+
+/** What all shards of a store share. */
+export interface Settings {
+  readonly link: Link
+  readonly scripts: Scripts
+  readonly prefix: string
+  /** The tag that a key's name starts with. */
+  readonly tagOf: (key: string) => number
+  /** How long a call may take before nobody wants its answer, in ticks; 0 for as long as it takes. */
+  readonly validTicks: number
+  /** What was asked for in one turn of the event loop travels together. */
+  readonly batch: boolean
+  /** Tests say what time it is, to scripts made for that. */
+  readonly testNow?: () => number
+}
+
+export interface ShardStats {
+  calls: number
+  /** Answers that came when nobody waited for them any more: their charges may have landed. */
+  late: number
+}
+
+const LATE = -1
+/** How long a server remembers a reply, for a client that sends a call twice: longer than a call is valid. */
+const KEEP_SECONDS = 60
+const MICROSECONDS = 1_000_000
+
+/**
+ * One slot of a cluster, or a whole server: what is asked here in one turn of the event loop goes out as one script
+ * call, or a few, in the order it was asked.
+ */
+export class Shard {
+  readonly clock = new ServerClock()
+  private readonly settings: Settings
+  private readonly stats: ShardStats
+  private readonly clockKey: string
+  private readonly recordStem: string
+  private readonly keepSeconds: number
+  /** Built but not sent: the last one may still grow. */
+  private waiting: Call[] = []
+
+  constructor(tag: number, settings: Settings, stats: ShardStats) {
+    this.settings = settings
+    this.stats = stats
+    this.clockKey = `{${tag}}:${settings.prefix}:clock`
+    this.recordStem = `{${tag}}:${settings.prefix}:call:`
+    this.keepSeconds = settings.validTicks === 0 ? KEEP_SECONDS : Math.ceil(settings.validTicks / MICROSECONDS) + 1
+  }
+
+  decide(charges: readonly Charge[], intent: Intent): Promise<void> {
+    return new Promise(resolve => {
+      const last = this.waiting.at(-1)
+      const call = last instanceof DecideCall && !last.isFull ? last : this.open(this.newDecideCall())
+      call.add(charges, intent, resolve)
+      if (!this.settings.batch) this.flush()
+    })
+  }
+
+  amend(change: Change): Promise<number> {
+    return new Promise((done, failed) => {
+      const last = this.waiting.at(-1)
+      const call = last instanceof AmendCall && !last.isFull ? last : this.open(this.newAmendCall())
+      call.add({ change, done, failed })
+      if (!this.settings.batch) this.flush()
+    })
+  }
+
+  async probe(): Promise<void> {
+    const sentAt = this.clock.here()
+    const reply = await this.run(this.settings.scripts.probe, [this.clockKey], [])
+    this.clock.observe(sentAt, reply as number)
+  }
+
+  async history(charge: Charge): Promise<number[]> {
+    const parts = this.newParts()
+    parts.keyNumber(charge)
+    parts.specNumber(charge)
+    const args = [parts.json(this.keepSeconds, '"history":1'), '0']
+    const keys = parts.keys([this.clockKey, this.recordStem + newId()])
+    const [, ...times] = (await this.run(this.settings.scripts.history, keys, args)) as number[]
+    if (times[0]! < 0) throw new StoreUnavailable('SLUICE_FOREIGN_VALUE', 'a foreign value stands at the key')
+    return times
+  }
+
+  private newDecideCall(): DecideCall {
+    return new DecideCall(this.settings.scripts.decide, this.newParts(), () => this.stats.late++)
+  }
+
+  private newAmendCall(): AmendCall {
+    return new AmendCall(this.settings.scripts.amend, this.newParts())
+  }
+
+  private newParts(): Parts {
+    const { tagOf, testNow } = this.settings
+    return new Parts(tagOf, testNow === undefined ? this.clock.there(this.clock.here()) : testNow())
+  }
+
+  private open<C extends Call>(call: C): C {
+    // After all that runs in this turn, promises included, and before anything else is waited for.
+    if (this.waiting.length === 0 && this.settings.batch) process.nextTick(() => this.flush())
+    this.waiting.push(call)
+    return call
+  }
+
+  private flush(): void {
+    const calls = this.waiting
+    this.waiting = []
+    for (const call of calls) if (!(call instanceof AmendCall && call.isEmpty)) void this.send(call)
+  }
+
+  private async send(call: Call, again = false): Promise<void> {
+    const { link, validTicks } = this.settings
+    // A client that is not connected would keep it and send it when nobody waits for it any more.
+    if (!link.isReady()) {
+      call.fail(new StoreUnavailable('SLUICE_STORE_UNREACHABLE', 'the client is not connected: call its connect(), or wait'))
+      return
+    }
+    this.stats.calls++
+    const keys = call.parts.keys([this.clockKey, this.recordStem + newId()])
+    const sentAt = this.clock.here()
+    const validUntil = validTicks === 0 || !this.clock.isKnown ? 0 : this.clock.there(sentAt) + validTicks
+    try {
+      const args = [call.parts.json(this.keepSeconds, call.body()), String(validUntil)]
+      const reply = (await this.run(call.script, keys, args)) as number[]
+      if (reply[0] !== LATE) {
+        this.clock.observe(sentAt, reply[0]!)
+        call.read(reply)
+        return
+      }
+      // Either it took too long, and nobody waits, or the server's clock has been set.
+      this.clock.restart()
+      this.clock.observe(sentAt, reply[1]!)
+      if (!again && !call.abandoned) return this.send(call, true)
+      call.fail(new StoreUnavailable('SLUICE_STORE_TIMEOUT', 'the call reached the server after its deadline'))
+    } catch (error) {
+      call.fail(failureOf(error))
+    }
+  }
+
+  private run(script: Scripts[keyof Scripts], keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    const { link, testNow } = this.settings
+    return run(link, script, keys, testNow === undefined ? args : [...args, ...PAD.slice(args.length), String(testNow())])
+  }
+}
+
+/** The scripts for tests read the time from the third argument. */
+const PAD = ['', '0']
+
+declare const process: { nextTick(callback: () => void): void }

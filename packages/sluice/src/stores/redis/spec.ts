@@ -1,0 +1,94 @@
+import type { FixedRule } from '../../algorithms/fixed-window.ts'
+import type { Rule } from '../../algorithms/rule.ts'
+import { calendarWindow, isCalendar } from '../../calendar.ts'
+import { TICKS_PER_MS } from '../../clock.ts'
+import { stableHash } from '../../hash.ts'
+import type { BlockRule, Charge } from '../store.ts'
+
+/** First byte of a value, so that none is taken for another's; its small form where more than the count stands there. */
+const LETTERS: Readonly<Record<Rule['kind'], string>> = {
+  bucket: 'B',
+  fixed: 'F',
+  sliding: 'S',
+  log: 'L',
+  slots: 'C',
+}
+
+/** What the scripts must know of a limit, as JSON: kernels.lua says what each kind reads. */
+export function specText(rule: Rule, block: BlockRule | undefined, now: number): string {
+  return JSON.stringify({
+    kind: rule.kind,
+    letter: LETTERS[rule.kind].charCodeAt(0),
+    limit: rule.limit,
+    perRequest: rule.perRequest,
+    spanTicks: spanTicks(rule),
+    ...numbersOf(rule, now),
+    ...(block && { block }),
+  })
+}
+
+function numbersOf(rule: Rule, now: number): object {
+  switch (rule.kind) {
+    case 'bucket':
+      return { perTick: rule.perTick, full: rule.full, queue: rule.queue }
+    case 'fixed': {
+      const { align } = rule.policy
+      const ends = isCalendar(align) ? { ends: calendarEnds(rule, now) } : {}
+      return { windowTicks: rule.windowTicks, align, ...ends }
+    }
+    case 'sliding':
+      return { subTicks: rule.subTicks, buckets: rule.buckets }
+    case 'log':
+      return { windowTicks: rule.windowTicks }
+    case 'slots':
+      return { ttlTicks: rule.ttlTicks }
+  }
+}
+
+const LONGEST_CALENDAR_TICKS = 32 * 86_400_000 * TICKS_PER_MS
+
+/** How long a charge can count at most. */
+function spanTicks(rule: Rule): number {
+  switch (rule.kind) {
+    case 'bucket':
+      return Math.ceil(rule.full / rule.perTick)
+    case 'fixed':
+      return rule.windowTicks || LONGEST_CALENDAR_TICKS
+    case 'sliding':
+      return rule.subTicks * (rule.buckets + 1)
+    case 'log':
+      return rule.windowTicks
+    case 'slots':
+      return rule.ttlTicks
+  }
+}
+
+/**
+ * The boundaries of a calendar around now: when the window before began, when this one did, and when it and the next
+ * two end. The script picks by its own clock, so ours need only be right to within a window.
+ */
+function calendarEnds(rule: FixedRule, now: number): number[] {
+  const { align, timeZone = 'UTC' } = rule.policy
+  const windowAt = (ms: number) => calendarWindow(align as 'day', timeZone, ms)
+  const current = windowAt(now / TICKS_PER_MS)
+  const before = windowAt(current.start - 1)
+  const next = windowAt(current.end)
+  const after = windowAt(next.end)
+  return [before.start, current.start, current.end, next.end, after.end].map(ms => ms * TICKS_PER_MS)
+}
+
+/** Until when the text of a rule may be used again: a calendar's boundaries move on. */
+export function specEnd(rule: Rule, now: number): number {
+  return rule.kind === 'fixed' && rule.windowTicks === 0 ? rule.endAfter(now, 0) : Infinity
+}
+
+/** Where the windows of this key start, where they start by the key. */
+export function phaseOf(charge: Charge): number {
+  const { rule } = charge
+  return rule.kind === 'fixed' && rule.policy.align === 'key' ? stableHash(charge.key, rule.windowTicks) : 0
+}
+
+/** The end of the calendar window that a charge was counted in; 0 for all other kinds. */
+export function calendarEndOf(rule: Rule, at: number): number {
+  return rule.kind === 'fixed' && rule.windowTicks === 0 ? rule.endAfter(at, 0) : 0
+}
