@@ -2,7 +2,7 @@ import { StoreUnavailable } from '../../errors.ts'
 import type { Change } from '../store.ts'
 import type { Call, Parts } from './call.ts'
 import { holdOf } from './hold.ts'
-import type { Script } from './script.ts'
+import type { Reply, Script } from './script.ts'
 import { calendarEndOf, phaseOf } from './spec.ts'
 
 /** A change on its way: what to send of it, and what to make of the answer. */
@@ -58,11 +58,11 @@ export class AmendCall implements Call {
     return `"changes":[${this.changes.join()}]`
   }
 
-  read(reply: readonly number[]): void {
+  read(reply: Reply): void {
     for (const [i, { change, done, failed }] of this.sent.entries()) {
-      const amount = reply[i + 1]!
+      const amount = reply.at(i + 1)
       if (amount === FOREIGN) failed(new StoreUnavailable('SLUICE_FOREIGN_VALUE', 'a foreign value stands at the key'))
-      else done(concluded(change, amount, reply[0]!))
+      else done(concluded(change, amount, reply.at(0)))
     }
   }
 

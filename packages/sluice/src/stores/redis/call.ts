@@ -2,7 +2,7 @@ import type { Rule } from '../../algorithms/rule.ts'
 import type { StoreUnavailable } from '../../errors.ts'
 import type { BlockRule, Charge } from '../store.ts'
 import { nameOf } from './naming.ts'
-import type { Script } from './script.ts'
+import type { Reply, Script } from './script.ts'
 import { specEnd, specText } from './spec.ts'
 
 /** Script calls are built up while decisions come in, and read when the reply is there. */
@@ -14,7 +14,7 @@ export interface Call {
   /** All that the script reads beside its keys, `specs` and `values`: a piece of JSON. */
   body(): string
   /** Takes the reply, which starts with the server's time. */
-  read(reply: readonly number[]): void
+  read(reply: Reply): void
   fail(error: StoreUnavailable): void
 }
 

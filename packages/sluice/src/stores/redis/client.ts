@@ -4,8 +4,8 @@ import { expected } from '../../errors.ts'
 export interface IoRedisShape {
   readonly status: string
   readonly isCluster?: boolean
-  evalsha(sha: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
-  eval(script: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
+  evalshaBuffer(sha: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
+  evalBuffer(script: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
   info(section: string): Promise<unknown>
   connect(): Promise<unknown>
   once(event: string, listener: () => void): unknown
@@ -14,7 +14,7 @@ export interface IoRedisShape {
 /** A node-redis client for one server, Sentinel or a pool. */
 export interface NodeRedisShape {
   readonly isReady: boolean
-  sendCommand(args: string[]): Promise<unknown>
+  sendCommand(args: string[], options?: object): Promise<unknown>
   once(event: string, listener: () => void): unknown
 }
 
@@ -23,7 +23,7 @@ export interface NodeRedisClusterShape {
   readonly isReady?: boolean
   readonly isOpen: boolean
   readonly masters: unknown
-  sendCommand(firstKey: string | undefined, isReadonly: boolean, args: string[]): Promise<unknown>
+  sendCommand(firstKey: string | undefined, isReadonly: boolean, args: string[], options?: object): Promise<unknown>
   once(event: string, listener: () => void): unknown
 }
 
@@ -37,6 +37,7 @@ export interface Link {
   isReady(): boolean
   /** Calls back when the connection stands, which may be at once. */
   whenReady(callback: () => void): void
+  /** Scripts answer in bytes. */
   evalsha(sha: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
   eval(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
   info(section: string): Promise<string>
@@ -44,14 +45,16 @@ export interface Link {
 
 export function linkOf(client: unknown): Link {
   if (isIoRedis(client)) return ioRedisLink(client)
-  if (isNodeRedisCluster(client)) return nodeRedisLink(client, args => client.sendCommand(args[3], false, args), true)
-  if (isNodeRedis(client)) return nodeRedisLink(client, args => client.sendCommand(args), false)
+  if (isNodeRedisCluster(client)) {
+    return nodeRedisLink(client, (args, how) => client.sendCommand(args[3], false, args, how), true)
+  }
+  if (isNodeRedis(client)) return nodeRedisLink(client, (args, how) => client.sendCommand(args, how), false)
   throw expected('SLUICE_BAD_CLIENT', 'an ioredis, iovalkey or node-redis client', client, 'make one and pass it as it is')
 }
 
 function isIoRedis(client: unknown): client is IoRedisShape {
-  const { status, evalsha, info, once } = Object(client) as Partial<IoRedisShape>
-  return typeof status === 'string' && [evalsha, info, once].every(method => typeof method === 'function')
+  const { status, evalshaBuffer, info, once } = Object(client) as Partial<IoRedisShape>
+  return typeof status === 'string' && [evalshaBuffer, info, once].every(method => typeof method === 'function')
 }
 
 function isNodeRedis(client: unknown): client is NodeRedisShape {
@@ -74,15 +77,18 @@ function ioRedisLink(client: IoRedisShape): Link {
       // A lazy client would connect with the first command; ours are not sent before it is ready.
       if (client.status === 'wait') client.connect().catch(() => undefined)
     },
-    evalsha: (sha, keys, args) => client.evalsha(sha, keys.length, ...keys, ...args),
-    eval: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
+    evalsha: (sha, keys, args) => client.evalshaBuffer(sha, keys.length, ...keys, ...args),
+    eval: (script, keys, args) => client.evalBuffer(script, keys.length, ...keys, ...args),
     info: async section => String(await client.info(section)),
   }
 }
 
+/** node-redis makes a Buffer of what it finds under `$`, a bulk string, if told so. */
+const AS_BYTES = { typeMapping: { [36]: (globalThis as { Buffer?: unknown }).Buffer } }
+
 function nodeRedisLink(
   client: NodeRedisShape | NodeRedisClusterShape,
-  send: (args: string[]) => Promise<unknown>,
+  send: (args: string[], how?: object) => Promise<unknown>,
   isCluster: boolean,
 ): Link {
   const isReady = () => client.isReady ?? (client as NodeRedisClusterShape).isOpen
@@ -93,8 +99,8 @@ function nodeRedisLink(
       if (isReady()) return callback()
       client.once(isCluster ? 'connect' : 'ready', callback)
     },
-    evalsha: (sha, keys, args) => send(['EVALSHA', sha, String(keys.length), ...keys, ...args]),
-    eval: (script, keys, args) => send(['EVAL', script, String(keys.length), ...keys, ...args]),
+    evalsha: (sha, keys, args) => send(['EVALSHA', sha, String(keys.length), ...keys, ...args], AS_BYTES),
+    eval: (script, keys, args) => send(['EVAL', script, String(keys.length), ...keys, ...args], AS_BYTES),
     info: async section => String(await send(['INFO', section])),
   }
 }

@@ -2,7 +2,7 @@ import { StoreUnavailable } from '../../errors.ts'
 import { type Charge, ENFORCED, type Intent, isTaken, refusedOf, TAKE } from '../store.ts'
 import type { Call, Parts } from './call.ts'
 import { newId } from './hold.ts'
-import type { Script } from './script.ts'
+import type { Reply, Script } from './script.ts'
 import { phaseOf } from './spec.ts'
 
 /** One decision in a call: who asked for what, and whom to tell. */
@@ -86,8 +86,8 @@ export class DecideCall implements Call {
     return `"runs":[${this.runs.slice(0, -1)}]`
   }
 
-  read(reply: readonly number[]): void {
-    const at = reply[0]!
+  read(reply: Reply): void {
+    const at = reply.at(0)
     const count = this.asked.reduce((sum, { charges }) => sum + charges.length, 0)
     const rare = rareFacts(reply, 1 + 3 * count)
     let n = 0
@@ -123,18 +123,18 @@ function idFor(charge: Charge, intent: Intent): number {
   return charge.rule.kind === 'slots' || intent.holdTicks > 0 ? newId() : 0
 }
 
-function readVerdict(charge: Charge, intent: Intent, at: number, reply: readonly number[], from: number): void {
-  const code = reply[from + 2]!
+function readVerdict(charge: Charge, intent: Intent, at: number, reply: Reply, from: number): void {
+  const code = reply.at(from + 2)
   if (code === FOREIGN) {
     const where = `a value that Sluice has not written stands at a key of '${charge.limit.space.path.slice(1)}'`
     charge.fault = new StoreUnavailable('SLUICE_FOREIGN_VALUE', where)
     return
   }
   charge.at = at
-  charge.used = reply[from]!
-  charge.resetAt = at + reply[from + 1]!
-  charge.allowed = code >= 0 && (code & 1) === 1
+  charge.used = reply.at(from)
+  charge.resetAt = at + reply.at(from + 1)
   if (code < 0) {
+    charge.allowed = false
     charge.retryAt = Infinity
     if (code === NEVER_BLOCKED) charge.blocked = true
     return
@@ -167,11 +167,11 @@ interface RareFacts {
   readonly held: Set<number>
 }
 
-function rareFacts(reply: readonly number[], from: number): RareFacts | undefined {
+function rareFacts(reply: Reply, from: number): RareFacts | undefined {
   if (reply.length <= from) return undefined
   const facts: RareFacts = { resets: new Map(), held: new Set() }
   for (let i = from; i < reply.length; i += 3) {
-    const [charge, what, value] = [reply[i]!, reply[i + 1]!, reply[i + 2]!]
+    const [charge, what, value] = [reply.at(i), reply.at(i + 1), reply.at(i + 2)]
     if (what === RESETS) facts.resets.set(charge, value)
     if (what === HELD) facts.held.add(charge)
   }

@@ -15,17 +15,30 @@ export interface Scripts {
 }
 
 /** Runs a script by its name, and once more with its text where the server does not know it (any more). */
-export async function run(
-  link: Link,
-  script: Script,
-  keys: readonly string[],
-  args: readonly string[],
-): Promise<unknown> {
+export async function run(link: Link, script: Script, keys: readonly string[], args: readonly string[]): Promise<Reply> {
+  let bytes: unknown
   try {
-    return await link.evalsha(script.sha, keys, args)
+    bytes = await link.evalsha(script.sha, keys, args)
   } catch (error) {
     if (!messageOf(error).startsWith('NOSCRIPT')) throw error
-    return link.eval(script.text, keys, args)
+    bytes = await link.eval(script.text, keys, args)
+  }
+  if (bytes instanceof Uint8Array) return new Reply(bytes)
+  throw new Error(`the script answered with ${typeof bytes} where bytes were expected`)
+}
+
+/** What a script answers: doubles, the first being the server's time. */
+export class Reply {
+  readonly length: number
+  private readonly view: DataView
+
+  constructor(bytes: Uint8Array) {
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.length = bytes.byteLength / 8
+  }
+
+  at(n: number): number {
+    return this.view.getFloat64(n * 8, true)
   }
 }
 

@@ -5,7 +5,7 @@ import { type Call, Parts } from './call.ts'
 import type { Link } from './client.ts'
 import { DecideCall } from './decide-call.ts'
 import { newId } from './hold.ts'
-import { failureOf, run, type Scripts } from './script.ts'
+import { failureOf, type Reply, run, type Scripts } from './script.ts'
 import { ServerClock } from './server-clock.ts'
 
 /** What all shards of a store share. */
@@ -77,7 +77,7 @@ export class Shard {
   async probe(): Promise<void> {
     const sentAt = this.clock.here()
     const reply = await this.run(this.settings.scripts.probe, [this.clockKey], [])
-    this.clock.observe(sentAt, reply as number)
+    this.clock.observe(sentAt, reply.at(0))
   }
 
   async history(charge: Charge): Promise<number[]> {
@@ -86,7 +86,8 @@ export class Shard {
     parts.specNumber(charge)
     const args = [parts.json(this.keepSeconds, '"history":1'), '0']
     const keys = parts.keys([this.clockKey, this.recordStem + newId()])
-    const [, ...times] = (await this.run(this.settings.scripts.history, keys, args)) as number[]
+    const reply = await this.run(this.settings.scripts.history, keys, args)
+    const times = Array.from({ length: reply.length - 1 }, (_, n) => reply.at(n + 1))
     if (times[0]! < 0) throw new StoreUnavailable('SLUICE_FOREIGN_VALUE', 'a foreign value stands at the key')
     return times
   }
@@ -130,15 +131,15 @@ export class Shard {
     const validUntil = validTicks === 0 || !this.clock.isKnown ? 0 : this.clock.there(sentAt) + validTicks
     try {
       const args = [call.parts.json(this.keepSeconds, call.body()), String(validUntil)]
-      const reply = (await this.run(call.script, keys, args)) as number[]
-      if (reply[0] !== LATE) {
-        this.clock.observe(sentAt, reply[0]!)
+      const reply = await this.run(call.script, keys, args)
+      if (reply.at(0) !== LATE) {
+        this.clock.observe(sentAt, reply.at(0))
         call.read(reply)
         return
       }
       // Either it took too long, and nobody waits, or the server's clock has been set.
       this.clock.restart()
-      this.clock.observe(sentAt, reply[1]!)
+      this.clock.observe(sentAt, reply.at(1))
       if (!again && !call.abandoned) return this.send(call, true)
       call.fail(new StoreUnavailable('SLUICE_STORE_TIMEOUT', 'the call reached the server after its deadline'))
     } catch (error) {
@@ -146,7 +147,7 @@ export class Shard {
     }
   }
 
-  private run(script: Scripts[keyof Scripts], keys: readonly string[], args: readonly string[]): Promise<unknown> {
+  private run(script: Scripts[keyof Scripts], keys: readonly string[], args: readonly string[]): Promise<Reply> {
     const { link, testNow } = this.settings
     return run(link, script, keys, testNow === undefined ? args : [...args, ...PAD.slice(args.length), String(testNow())])
   }

@@ -5,23 +5,11 @@ import { TICKS_PER_MS } from '../../clock.ts'
 import { stableHash } from '../../hash.ts'
 import type { BlockRule, Charge } from '../store.ts'
 
-/** First byte of a value, so that none is taken for another's; its small form where more than the count stands there. */
-const LETTERS: Readonly<Record<Rule['kind'], string>> = {
-  bucket: 'B',
-  fixed: 'F',
-  sliding: 'S',
-  log: 'L',
-  slots: 'C',
-}
-
 /** What the scripts must know of a limit, as JSON: kernels.lua says what each kind reads. */
 export function specText(rule: Rule, block: BlockRule | undefined, now: number): string {
   return JSON.stringify({
     kind: rule.kind,
-    letter: LETTERS[rule.kind].charCodeAt(0),
     limit: rule.limit,
-    perRequest: rule.perRequest,
-    spanTicks: spanTicks(rule),
     ...numbersOf(rule, now),
     ...(block && { block }),
   })
@@ -30,7 +18,7 @@ export function specText(rule: Rule, block: BlockRule | undefined, now: number):
 function numbersOf(rule: Rule, now: number): object {
   switch (rule.kind) {
     case 'bucket':
-      return { perTick: rule.perTick, full: rule.full, queue: rule.queue }
+      return { perRequest: rule.perRequest, perTick: rule.perTick, ...(rule.queue && { queue: true }) }
     case 'fixed': {
       const { align } = rule.policy
       const ends = isCalendar(align) ? { ends: calendarEnds(rule, now) } : {}
@@ -42,24 +30,6 @@ function numbersOf(rule: Rule, now: number): object {
       return { windowTicks: rule.windowTicks }
     case 'slots':
       return { ttlTicks: rule.ttlTicks }
-  }
-}
-
-const LONGEST_CALENDAR_TICKS = 32 * 86_400_000 * TICKS_PER_MS
-
-/** How long a charge can count at most. */
-function spanTicks(rule: Rule): number {
-  switch (rule.kind) {
-    case 'bucket':
-      return Math.ceil(rule.full / rule.perTick)
-    case 'fixed':
-      return rule.windowTicks || LONGEST_CALENDAR_TICKS
-    case 'sliding':
-      return rule.subTicks * (rule.buckets + 1)
-    case 'log':
-      return rule.windowTicks
-    case 'slots':
-      return rule.ttlTicks
   }
 }
 

@@ -10,10 +10,10 @@
 --                 'settle'   id, actual: ends a reservation
 --                 'reset'    forgets the key
 --                 'block'    ticks: refuses the key for so long
--- Reply         now, then one whole number for each: what was charged by a settlement (-1: there was none of that id),
---               1 if a slot was still held, else nothing of meaning; -3 where the value is foreign. Or { -1, now }: too late.
+-- Reply         now, then one number for each: what was charged by a settlement (-1: there was none of that id),
+--               1 if a slot was still held, else nothing of meaning; -3 where the value is foreign.
 
-local UNKNOWN, FOREIGN = -1, -3
+local UNKNOWN = -1
 local amends = {}
 
 -- Where nothing is counted there is nothing to give back, nor to write.
@@ -22,9 +22,8 @@ local function is_empty(spec, state)
 end
 
 function amends.refund(k, spec, state, cost, at, resets, window_end)
-  local extras = extras_of[k]
-  if is_empty(spec, state) then return 0 end
-  if (extras == nil and 0 or extras.resets) ~= resets then return 0 end
+  local known = extras_of[k] and extras_of[k].resets or 0
+  if known ~= resets or is_empty(spec, state) then return 0 end
   touch(k, spec)
   spec.kernel.refund(state, spec, now, cost, at, window_end)
   return cost
@@ -49,12 +48,12 @@ end
 
 -- More than was reserved is charged without refusal, until one whole limit has been overdrawn.
 function amends.settle(k, spec, state, _, id, actual)
-  local extras = extras_of[k]
-  for place, hold in ipairs(extras == nil and {} or extras.holds) do
+  local extra = extras_for(k)
+  for place, hold in ipairs(extra.holds) do
     if hold.id == id then
-      drop_hold(extras, place)
+      extras.drop_hold(extra, place)
       touch(k, spec)
-      local room = 2 * spec.limit - spec.kernel.counted(state, spec, now) - extras.held
+      local room = 2 * spec.limit - spec.kernel.counted(state, spec, now) - extra.held
       local charged = math.min(actual, math.max(hold.cost, room))
       if charged > 0 then spec.kernel.take(state, spec, now, charged) end
       return charged
@@ -65,28 +64,29 @@ end
 
 -- That there was a reset is kept for as long as something from before it could be refunded.
 function amends.reset(k, spec)
-  local resets = extras_of[k] == nil and 0 or extras_of[k].resets
+  local resets = extras_of[k] and extras_of[k].resets or 0
   states[k] = spec.kernel.fresh(spec, now)
-  extras_of[k] = no_extras()
-  extras_of[k].resets = resets + 1
+  extras_of[k] = nil
+  extras_for(k).resets = resets + 1
   touch(k, spec)
   return 0
 end
 
 function amends.block(k, spec, _, _, ticks)
-  local extras = extras_for(k)
+  local extra = extras_for(k)
   touch(k, spec)
-  extras.blocked_until = now + ticks
-  extras.forget_at = math.max(now + ticks, extras.forget_at)
+  extra.blocked_until = now + ticks
+  extra.forget_at = math.max(now + ticks, extra.forget_at)
   return ticks
 end
 
-local reply = { now }
+local reply = { pack('<d', now) }
 for i, change in ipairs(call.changes) do
   local what, k, spec = change[1], change[2], specs[change[3]]
-  if k < 0 then k = call.values - k end
+  if k < 0 then k = values - k end
   local state = state_of(k, spec, change[4])
-  if state == nil then reply[i + 1] = FOREIGN
-  else reply[i + 1] = amends[what](k, spec, state, change[5], change[6], change[7], change[8]) end
+  local amount = FOREIGN
+  if state then amount = amends[what](k, spec, state, change[5], change[6], change[7], change[8]) end
+  reply[i + 1] = pack('<d', amount)
 end
-return answer(reply)
+return answer(table.concat(reply))

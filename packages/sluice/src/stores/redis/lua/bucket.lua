@@ -3,7 +3,7 @@
 -- Bytes: level, at, per_request, per_tick (doubles).
 
 function kernels.bucket()
-  local kernel = {}
+  local kernel = { letter = 'B' }
   local ceil = math.ceil
   local pack, unpack_at = struct.pack, struct.unpack
 
@@ -37,7 +37,7 @@ function kernels.bucket()
 
   function kernel.judge(state, spec, now, cost)
     if cost > spec.limit then return NEVER end
-    local excess = state.level + cost * spec.perRequest - spec.full
+    local excess = state.level + cost * spec.perRequest - spec.limit * spec.perRequest
     if excess <= 0 then return 0 end
     return now + ceil(excess / spec.perTick)
   end
@@ -63,6 +63,10 @@ function kernels.bucket()
     return ceil(state.level / spec.perRequest)
   end
 
+  function kernel.span(spec)
+    return ceil(spec.limit * spec.perRequest / spec.perTick)
+  end
+
   function kernel.kept_until(state, spec, now)
     return now + ceil(state.level / spec.perTick)
   end
@@ -73,7 +77,7 @@ function kernels.bucket()
 
   -- Books a place that starts within `book_ticks`: the tick it starts at, or nil and the first tick to ask again.
   function kernel.book(state, spec, now, cost, retry, book_ticks)
-    local ahead = spec.queue and state.level or state.level + cost * spec.perRequest - spec.full
+    local ahead = spec.queue and state.level or state.level + cost * spec.perRequest - spec.limit * spec.perRequest
     local start = ahead <= 0 and now or now + ceil(ahead / spec.perTick)
     local fits
     if spec.queue then fits = retry == 0 else fits = retry < NEVER end

@@ -2,7 +2,7 @@
 -- Bytes: count, end_at (doubles). A window is open once something was counted in it; until then it has no end to keep.
 
 function kernels.fixed()
-  local kernel = {}
+  local kernel = { letter = 'F' }
 
   -- The end of the window that holds `now`. A calendar's boundaries come with the spec, some before now and some after.
   local function end_after(spec, now, phase)
@@ -65,6 +65,11 @@ function kernels.fixed()
 
   function kernel.counted(state)
     return state.count
+  end
+
+  function kernel.span(spec)
+    -- No month of a calendar is longer than 32 days, whatever the clocks do.
+    return spec.windowTicks > 0 and spec.windowTicks or 32 * 86400000000
   end
 
   function kernel.kept_until(state)

@@ -1,8 +1,10 @@
 -- What every kernel below offers. A state is a table of its own making, read from the bytes of a key.
 --
 --   fresh(spec, now)                     the state of a key not seen yet
---   read(value, from, key)               the state in `value` from byte `from` on; nil where the length is wrong
---   write(state, spec, now)              its bytes
+--   read(value, from, key, spec)         the state in `value` from byte `from` on; nil where the length is wrong
+--   write(state)                         its bytes
+--   letter                               what its values start with, so that none is taken for another's
+--   span(spec)                           how many ticks a charge can count at most
 --   locate(state, spec, now, phase)      brings it to now; the others below want that first
 --   judge(state, spec, now, cost)        0 where `cost` fits, else the first tick at which it will, or NEVER
 --   take(state, spec, now, cost, id)     counts `cost`, whether it fits or not

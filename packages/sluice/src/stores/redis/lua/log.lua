@@ -4,7 +4,7 @@
 -- n mod ring, and `first` is the number of the oldest that counts. A key with blocks or reservations is read as a whole.
 
 function kernels.log()
-  local kernel = {}
+  local kernel = { letter = 'L' }
   local HEADER = 40
   local SMALLEST_RING = 4
   local pack, unpack_at, fmod, min, max = struct.pack, struct.unpack, math.fmod, math.min, math.max
@@ -91,9 +91,10 @@ function kernels.log()
       state.whole = true
     end
     if state.count == 0 then state.oldest = now end
-    for number = state.first + state.count, state.first + state.count + cost - 1 do state.times[number] = now end
+    -- The times stand in order, also where the clock was set back a little.
+    if state.count == 0 or now > state.newest then state.newest = now end
+    for number = state.first + state.count, state.first + state.count + cost - 1 do state.times[number] = state.newest end
     state.count = state.count + cost
-    state.newest = now
   end
 
   function kernel.describe(state, spec, now)
@@ -106,6 +107,10 @@ function kernels.log()
 
   function kernel.credit(state, _, _, cost)
     drop_oldest(state, min(cost, state.count))
+  end
+
+  function kernel.span(spec)
+    return spec.windowTicks
   end
 
   function kernel.kept_until(state, spec, now)

@@ -6,4 +6,4 @@
 local now = server_time()
 local latest = redis.call('GET', KEYS[1])
 redis.call('SETEX', KEYS[1], '86400', latest or struct.pack('<d', now))
-return now
+return struct.pack('<d', now)

@@ -3,7 +3,7 @@
 -- Bytes: newest, then the ring (doubles).
 
 function kernels.sliding()
-  local kernel = {}
+  local kernel = { letter = 'S' }
   local floor, max, fmod = math.floor, math.max, math.fmod
 
   local function count_of(state, n)
@@ -107,6 +107,10 @@ function kernels.sliding()
       if back > 0 then state[fmod(n, state.buckets + 1)] = count - back end
       left = left - back
     end
+  end
+
+  function kernel.span(spec)
+    return spec.subTicks * (spec.buckets + 1)
   end
 
   function kernel.kept_until(state, spec, now)

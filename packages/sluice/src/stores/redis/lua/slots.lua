@@ -2,7 +2,7 @@
 -- Bytes: for each holder id, cost, expiry (doubles).
 
 function kernels.slots()
-  local kernel = {}
+  local kernel = { letter = 'C' }
 
   function kernel.fresh()
     return { held = 0 }
@@ -79,6 +79,10 @@ function kernels.slots()
     state.held = state.held - holder.cost
     kernel.take(state, spec, now, holder.cost, id)
     return 1
+  end
+
+  function kernel.span(spec)
+    return spec.ttlTicks
   end
 
   function kernel.kept_until(state, spec, now)

@@ -6,3 +6,6 @@ end
 
 -- How long a key is kept beyond what it is needed for, in seconds.
 local SPARE_SECONDS = 1
+-- How much time passes before the latest time is written down again. A clock set back by less is held by each key's own
+-- state, which never goes back either.
+local CLOCK_TICKS = 50000

@@ -4,3 +4,4 @@ local function server_time()
 end
 
 local SPARE_SECONDS = 3600
+local CLOCK_TICKS = 1
