@@ -6,10 +6,15 @@ import { fileURLToPath } from 'node:url'
 
 const REDIS = fileURLToPath(new URL('../packages/sluice/src/stores/redis/', import.meta.url))
 const KERNELS = ['exact', 'kernels', 'bucket', 'fixed', 'sliding', 'log', 'slots']
-const COMMON = ['ttl', ...KERNELS, 'extras', 'batch']
+const COMMON = ['ttl', ...KERNELS, 'extras', 'batch', 'states']
 
 /** What each script is made of; what they have in common is embedded once. */
-const SCRIPTS = { decide: true, amend: true, history: true, probe: false }
+const SCRIPTS = {
+  decide: [COMMON, ['reply', 'decide-in-full', 'decide']],
+  amend: [COMMON, ['amend']],
+  history: [COMMON, ['history']],
+  probe: [[], ['probe']],
+} as const
 
 const MODULES = [
   { file: 'scripts.generated.ts', time: 'time', types: './script.ts', note: '' },
@@ -31,8 +36,9 @@ function textOf(parts: readonly string[]): string {
 
 function moduleOf({ time, types, note }: (typeof MODULES)[number]): string {
   const common = `${textOf([time, ...COMMON])}\n`
-  const scripts = Object.entries(SCRIPTS).map(([name, usesCommon]) => {
-    const own = textOf(usesCommon ? [name] : [time, name])
+  const scripts = Object.entries(SCRIPTS).map(([name, [shared, parts]]) => {
+    const usesCommon = shared === COMMON
+    const own = textOf(usesCommon ? parts : [time, ...parts])
     const sha = createHash('sha1')
       .update((usesCommon ? common : '') + own)
       .digest('hex')

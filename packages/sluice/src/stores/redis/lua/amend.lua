@@ -14,48 +14,50 @@
 --               1 if a slot was still held, else nothing of meaning; -3 where the value is foreign.
 
 local UNKNOWN = -1
+with_states()
 local amends = {}
 
 -- Where nothing is counted there is nothing to give back, nor to write.
 local function is_empty(spec, state)
-  return spec.kernel.describe(state, spec, now) == 0
+  return states.kernel(spec).describe(state, spec, now) == 0
 end
 
 function amends.refund(k, spec, state, cost, at, resets, window_end)
-  local known = extras_of[k] and extras_of[k].resets or 0
+  local extra = states.extra_of(k)
+  local known = extra and extra.resets or 0
   if known ~= resets or is_empty(spec, state) then return 0 end
-  touch(k, spec)
-  spec.kernel.refund(state, spec, now, cost, at, window_end)
+  states.touch(k, spec)
+  states.kernel(spec).refund(state, spec, now, cost, at, window_end)
   return cost
 end
 
 function amends.credit(k, spec, state, cost)
   if is_empty(spec, state) then return 0 end
-  touch(k, spec)
-  spec.kernel.credit(state, spec, now, cost)
+  states.touch(k, spec)
+  states.kernel(spec).credit(state, spec, now, cost)
   return cost
 end
 
 function amends.release(k, spec, state, _, id)
-  touch(k, spec)
-  return spec.kernel.release(state, id)
+  states.touch(k, spec)
+  return states.kernel(spec).release(state, id)
 end
 
 function amends.renew(k, spec, state, _, id)
-  touch(k, spec)
-  return spec.kernel.renew(state, spec, now, id)
+  states.touch(k, spec)
+  return states.kernel(spec).renew(state, spec, now, id)
 end
 
 -- More than was reserved is charged without refusal, until one whole limit has been overdrawn.
 function amends.settle(k, spec, state, _, id, actual)
-  local extra = extras_for(k)
+  local extra = states.need_extra(k)
   for place, hold in ipairs(extra.holds) do
     if hold.id == id then
-      extras.drop_hold(extra, place)
-      touch(k, spec)
-      local room = 2 * spec.limit - spec.kernel.counted(state, spec, now) - extra.held
+      states.extras().drop_hold(extra, place)
+      states.touch(k, spec)
+      local room = 2 * spec.limit - states.kernel(spec).counted(state, spec, now) - extra.held
       local charged = math.min(actual, math.max(hold.cost, room))
-      if charged > 0 then spec.kernel.take(state, spec, now, charged) end
+      if charged > 0 then states.kernel(spec).take(state, spec, now, charged) end
       return charged
     end
   end
@@ -64,17 +66,17 @@ end
 
 -- That there was a reset is kept for as long as something from before it could be refunded.
 function amends.reset(k, spec)
-  local resets = extras_of[k] and extras_of[k].resets or 0
-  states[k] = spec.kernel.fresh(spec, now)
-  extras_of[k] = nil
-  extras_for(k).resets = resets + 1
-  touch(k, spec)
+  local extra = states.extra_of(k)
+  local resets = extra and extra.resets or 0
+  states.replace(k, states.kernel(spec).fresh(spec, now))
+  states.need_extra(k).resets = resets + 1
+  states.touch(k, spec)
   return 0
 end
 
 function amends.block(k, spec, _, _, ticks)
-  local extra = extras_for(k)
-  touch(k, spec)
+  local extra = states.need_extra(k)
+  states.touch(k, spec)
   extra.blocked_until = now + ticks
   extra.forget_at = math.max(now + ticks, extra.forget_at)
   return ticks
@@ -84,7 +86,7 @@ local reply = { pack('<d', now) }
 for i, change in ipairs(call.changes) do
   local what, k, spec = change[1], change[2], specs[change[3]]
   if k < 0 then k = values - k end
-  local state = state_of(k, spec, change[4])
+  local state = states.at(k, spec, change[4])
   local amount = FOREIGN
   if state then amount = amends[what](k, spec, state, change[5], change[6], change[7], change[8]) end
   reply[i + 1] = pack('<d', amount)

@@ -16,6 +16,10 @@
 --   kept_until(state, spec, now)         the tick from which on a fresh state would do as well
 --
 -- Each kernel is a function that makes it, so that a call pays for those it needs.
+--
+-- Nearly all charges meet a value of nothing but counts. For these some kinds have a short way beside, straight from bytes
+-- to bytes: plain(value, spec, now, cost, phase), `value` false where there is none, answers
+--   retry (as `judge`), used, reset_at, and if it were taken: value, used, reset_at; nothing where it will not do.
 
 local NEVER = math.huge
-local kernels = {}
+local kernels, plain = {}, {}

@@ -1,0 +1,122 @@
+-- One decision with all that can happen in it: blocks, reservations, bookings, shadows that replace, slots and logs.
+
+local NEVER_PASSES, NEVER_BLOCKED = -1, -2
+local RESETS, HELD = 1, 2
+
+local function full_decisions()
+  local states = with_states()
+  local max = math.max
+
+  local function tell_all(used, reset_at, retry, allowed, blocked)
+    local code
+    if allowed and retry == 0 then code = 1
+    elseif retry == NEVER then code = blocked and NEVER_BLOCKED or NEVER_PASSES
+    else code = (retry - now) * 4 + (allowed and 1 or 0) + (blocked and 2 or 0) end
+    tell(used, reset_at, code)
+  end
+
+  -- The verdict on one charge: retry (0 where it passes), and the tick its block ends, 0 without one.
+  local function judge(charge)
+    local kernel, extra, spec, cost = charge.kernel, states.extra_of(charge.k), charge.spec, charge.cost
+    if not extra then return kernel.judge(charge.state, spec, now, cost), 0 end
+    local retry = kernel.judge(charge.state, spec, now, cost + extra.held)
+    if retry ~= 0 and extra.held > 0 then
+      retry = states.extras().retry_at(extra, kernel, charge.state, spec, now, cost, charge.phase)
+    end
+    if extra.blocked_until <= now then return retry, 0 end
+    return max(retry, extra.blocked_until), extra.blocked_until
+  end
+
+  -- A refusal by the limit itself starts its block; a cost that can never pass is a mistake, not an attack.
+  local function strike(charge)
+    local k, spec = charge.k, charge.spec
+    if not spec.block or charge.cost > spec.limit or charge.blocked_until > 0 then return end
+    local extra = states.need_extra(k)
+    states.extras().strike(extra, spec.block, now)
+    states.touch(k, spec)
+    charge.retry = max(charge.retry, extra.blocked_until)
+  end
+
+  local function book(charge, book_ticks)
+    local k, spec, extra = charge.k, charge.spec, states.extra_of(charge.k)
+    local held = extra and extra.held > 0
+    if spec.kind ~= 'bucket' or charge.role ~= ENFORCED or charge.blocked_until > 0 or held then return end
+    local start, ask_again = charge.kernel.book(charge.state, spec, now, charge.cost, charge.retry, book_ticks)
+    charge.booked = start ~= nil
+    charge.allowed = charge.booked
+    charge.retry = start or ask_again
+    if charge.booked then states.touch(k, spec) end
+  end
+
+  -- An enforced charge is taken if none was refused; a shadow if none but the one it replaces was.
+  local function passes(charge, charges, refused)
+    if charge.role == ENFORCED then return refused == 0 end
+    local replaced = charge.role >= 0 and charges[charge.role + 1]
+    return charge.allowed and refused == (replaced and replaced.state and not replaced.allowed and 1 or 0)
+  end
+
+  local function take(charge, hold_ticks)
+    local k, spec = charge.k, charge.spec
+    local holds = hold_ticks > 0 and spec.kind ~= 'slots'
+    if charge.booked then return true end
+    if charge.cost == 0 and not holds then return false end
+    if holds then states.extras().add_hold(states.need_extra(k), charge.id, charge.cost, now + hold_ticks)
+    else charge.kernel.take(charge.state, spec, now, charge.cost, charge.id) end
+    states.touch(k, spec)
+    return true
+  end
+
+  local function describe(charge, taken)
+    local spec, extra = charge.spec, states.extra_of(charge.k)
+    local used, reset_at = charge.kernel.describe(charge.state, spec, now)
+    if not extra then return used, reset_at end
+    if extra.held > 0 then
+      used = used + extra.held * (spec.perRequest or 1)
+      reset_at = states.extras().reset_at(extra, charge.kernel, charge.state, spec, now, charge.phase)
+      tell_rare(HELD, 1)
+    end
+    if extra.blocked_until > now then
+      used = max(used, spec.limit * (spec.perRequest or 1))
+      reset_at = max(reset_at, extra.blocked_until)
+    end
+    if taken and extra.resets > 0 then tell_rare(RESETS, extra.resets) end
+    return used, reset_at
+  end
+
+  local function charges_of(run)
+    local charges = {}
+    for at = 6, #run, 6 do
+      local k, spec = run[at], specs[run[at + 1]]
+      if k < 0 then k = values - k end
+      local charge = { k = k, spec = spec, cost = run[at + 2], role = run[at + 3], id = run[at + 4], phase = run[at + 5] }
+      charge.state = states.at(k, spec, charge.phase)
+      charge.kernel = states.kernel(spec)
+      charges[#charges + 1] = charge
+    end
+    return charges
+  end
+
+  return function(run)
+    local takes, hold_ticks, book_ticks, strikes = run[2] == 1, run[3], run[4], run[5] == 1
+    local charges, refused = charges_of(run), 0
+    for _, charge in ipairs(charges) do
+      if charge.state then
+        charge.retry, charge.blocked_until = judge(charge)
+        charge.allowed = charge.retry == 0
+        if book_ticks >= 0 then book(charge, book_ticks) end
+        if not charge.allowed and charge.role == ENFORCED then refused = refused + 1 end
+      end
+    end
+    for _, charge in ipairs(charges) do
+      if charge.state then
+        local taken = false
+        if passes(charge, charges, refused) then taken = takes and take(charge, hold_ticks)
+        elseif strikes and not charge.allowed then strike(charge) end
+        local used, reset_at = describe(charge, taken)
+        tell_all(used, reset_at, charge.retry, charge.allowed, charge.blocked_until > 0)
+      else
+        tell(0, now, FOREIGN)
+      end
+    end
+  end
+end
