@@ -14,6 +14,7 @@ const SCRIPTS = {
   amend: [COMMON, ['amend']],
   history: [COMMON, ['history']],
   probe: [[], ['probe']],
+  instances: [[], ['instances']],
 } as const
 
 const MODULES = [

@@ -1,8 +1,10 @@
 import { bucketFaults } from './buckets.ts'
+import { denyCacheFaults } from './deny-cache.ts'
 import { entryFaults } from './entries.ts'
 import type { Fault } from './fault.ts'
 import { keyFaults } from './keys.ts'
 import { limiterFaults } from './limiter.ts'
+import { outageFaults } from './outages.ts'
 import { storeFaults } from './store.ts'
 import { windowFaults } from './windows.ts'
 
@@ -10,4 +12,5 @@ import { windowFaults } from './windows.ts'
 export const FAULTS: readonly Fault[] = [
   ...[...bucketFaults, ...windowFaults, ...entryFaults],
   ...[...storeFaults, ...keyFaults, ...limiterFaults],
+  ...[...denyCacheFaults, ...outageFaults],
 ].sort((a, b) => a.law[0]! - b.law[0]!)

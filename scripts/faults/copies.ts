@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,8 +21,9 @@ export class Copies {
     this.tsconfig = join(this.folder, 'tsconfig.json')
     writeFileSync(this.tsconfig, JSON.stringify({ extends: join(ROOT, 'tsconfig.base.json') }))
     writeFileSync(join(this.folder, 'package.json'), JSON.stringify({ type: 'module' }))
+    symlinkSync(join(ROOT, 'node_modules'), join(this.folder, 'node_modules'))
     // Whoever edits the library meanwhile does not change what is being proved.
-    cpSync(SOURCES, join(this.folder, 'sound'), { recursive: true, filter: path => !path.endsWith('.test.ts') })
+    cpSync(SOURCES, join(this.folder, 'sound'), { recursive: true })
   }
 
   /** The folder of a fresh copy. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { after, type Clock, toTicks } from './clock.ts'
+import { after, afterIfStillHere, afterPoll, atEndOfTurn, type Clock, toTicks } from './clock.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -92,9 +92,9 @@ describe('the system clock', () => {
   })
 })
 
-describe('a timer', () => {
-  const unhurried: Clock = { now: () => 0 }
+const unhurried: Clock = { now: () => 0 }
 
+describe('a timer', () => {
   test('is the clock’s own where it has one', () => {
     const cancel = () => {}
     const own = vi.fn(() => cancel)
@@ -133,5 +133,40 @@ describe('a timer', () => {
     expect(vi.getTimerCount()).toBe(0)
     vi.advanceTimersByTime(10 * 86_400_000)
     expect(ring).not.toHaveBeenCalled()
+  })
+})
+
+test('only a timer that somebody waits for keeps a process', () => {
+  const started = vi.spyOn(globalThis, 'setTimeout')
+  const timers = [after, afterIfStillHere].map(start => start(unhurried, 1000, () => {}))
+  expect(started.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([true, false])
+  for (const cancel of timers) cancel()
+  const own = vi.fn(() => () => {})
+  afterIfStillHere({ now: () => 0, after: own }, 5, () => {})
+  expect(own).toHaveBeenCalledOnce()
+})
+
+describe('the turns of the event loop', () => {
+  test('what is ready goes before what is to run after the poll', async () => {
+    const order: string[] = []
+    await new Promise<void>(resolve => {
+      afterPoll(() => {
+        order.push('poll')
+        resolve()
+      })
+      atEndOfTurn(() => order.push('end of turn'))
+      void Promise.resolve().then(() => order.push('microtask'))
+      order.push('now')
+    })
+    expect(order[0]).toBe('now')
+    expect(order[3]).toBe('poll')
+  })
+
+  test('exist without Node as well', async () => {
+    vi.stubGlobal('setImmediate', undefined)
+    vi.stubGlobal('process', undefined)
+    const ran = [afterPoll, atEndOfTurn].map(start => new Promise<void>(resolve => start(resolve)))
+    vi.unstubAllGlobals()
+    await Promise.all(ran)
   })
 })

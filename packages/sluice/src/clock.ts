@@ -51,12 +51,40 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** One timer through any clock, chained where the machine's timers are too short. */
 export function after(clock: Clock, ms: number, callback: () => void): () => void {
+  return timer(clock, ms, callback, true)
+}
+
+/** The same, but no reason for a process to stay when it has nothing else to do. */
+export function afterIfStillHere(clock: Clock, ms: number, callback: () => void): () => void {
+  return timer(clock, ms, callback, false)
+}
+
+function timer(clock: Clock, ms: number, callback: () => void, keepsProcess: boolean): () => void {
   if (clock.after !== undefined) return clock.after(ms, callback)
   let handle: ReturnType<typeof setTimeout>
   const arm = (leftMs: number) => {
     const stepMs = Math.min(leftMs, LONGEST_TIMER_MS)
     handle = setTimeout(() => (leftMs > stepMs ? arm(leftMs - stepMs) : callback()), stepMs)
+    if (!keepsProcess) (handle as { unref?(): void }).unref?.()
   }
   arm(Math.max(0, Math.ceil(ms)))
   return () => clearTimeout(handle)
+}
+
+/** What Node has and browsers have not. */
+const host = globalThis as {
+  setImmediate?: (callback: () => void) => unknown
+  process?: { nextTick?: (callback: () => void) => void }
+}
+
+/** Runs `callback` once the event loop has looked for input: what has arrived by now is seen first. */
+export function afterPoll(callback: () => void): void {
+  if (host.setImmediate !== undefined) host.setImmediate(callback)
+  else setTimeout(callback, 0)
+}
+
+/** Runs `callback` when all that runs now has come to its end, before the event loop goes on. */
+export function atEndOfTurn(callback: () => void): void {
+  if (host.process?.nextTick !== undefined) host.process.nextTick(callback)
+  else queueMicrotask(callback)
 }

@@ -3,8 +3,16 @@ export type { Decision, DecisionJson, Degraded, LimitState, Reason } from './dec
 export type { Duration, RateText } from './duration.ts'
 export { type ErrorCode, SluiceError, StoreUnavailable } from './errors.ts'
 export { createLimiter } from './limiter/create.ts'
-export type { CostOption, Limiter, LimiterEvent, LimiterOptions, NamedLimits, WaitOptions } from './limiter/limiter.ts'
-export { type Key, type LimitMode, type LimitOptions, limits } from './limiter/limits.ts'
+export type {
+  CostOption,
+  Limiter,
+  LimiterEvent,
+  LimiterOptions,
+  LoneLimitOptions,
+  NamedLimits,
+  WaitOptions,
+} from './limiter/limiter.ts'
+export { type Key, type LimitMode, type LimitOptions, limits, type OnOutage } from './limiter/limits.ts'
 export type { Reservation, Settlement } from './limiter/reservation.ts'
 export {
   type ConcurrencyPolicy,

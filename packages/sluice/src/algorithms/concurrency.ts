@@ -26,7 +26,7 @@ export class Holder {
   next: Holder | undefined
   private slots: Slots | undefined
   readonly cost: number
-  readonly expiry: number
+  expiry: number
 
   constructor(slots: Slots, cost: number, expiry: number) {
     this.slots = slots
@@ -39,6 +39,15 @@ export class Holder {
     if (this.slots === undefined) return false
     this.slots.unlink(this)
     this.slots = undefined
+    return true
+  }
+
+  /** Holds the slot until `expiry`; true if it was still held. */
+  renew(now: number, expiry: number): boolean {
+    if (this.slots === undefined || this.expiry <= now) return false
+    this.slots.unlink(this)
+    this.expiry = expiry
+    this.slots.insert(this)
     return true
   }
 }
@@ -57,12 +66,16 @@ export class Slots {
 
   acquire(cost: number, expiry: number): Holder {
     const holder = new Holder(this, cost, expiry)
+    this.insert(holder)
+    return holder
+  }
+
+  insert(holder: Holder): void {
     // With one ttl the newest expires last, so this looks at one link; a changed ttl may walk a little.
     let before = this.last
-    while (before !== undefined && before.expiry > expiry) before = before.prev
+    while (before !== undefined && before.expiry > holder.expiry) before = before.prev
     this.link(holder, before)
-    this.held += cost
-    return holder
+    this.held += holder.cost
   }
 
   expire(now: number): void {

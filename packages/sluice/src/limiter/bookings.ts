@@ -59,6 +59,8 @@ export class Bookings {
     const booked = this.byKey.get(key) ?? []
     const gainMs = ticksGivenBack(place.charge) / TICKS_PER_MS
     for (const later of booked.slice(booked.indexOf(place) + 1)) {
+      // Those that were booked in this process while the store was away stand in another bucket.
+      if (later.charge.limit.space !== place.charge.limit.space) continue
       this.alarm.remove(later)
       later.at -= gainMs
       this.alarm.add(later)

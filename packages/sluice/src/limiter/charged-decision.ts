@@ -26,17 +26,26 @@ export class ChargedDecision implements Decision {
   }
 
   private get atTicks(): number {
-    return this.charges[0]!.at
+    return (this.binding ?? this.charges[0]!).at
   }
 
   get degraded(): Degraded {
-    return false
+    let worst = 0
+    for (const charge of this.charges) {
+      if (charge.role !== ENFORCED || charge.fault === undefined) continue
+      worst = Math.max(worst, WORSE.indexOf(limitOf(charge).onOutage))
+    }
+    return WORSE[worst]!
   }
 
   get reason(): Reason {
     if (this.allowed) return 'ok'
-    const { blocked, cost, rule } = this.binding!
-    return blocked ? 'blocked' : cost > rule.limit ? 'cost-exceeds-limit' : 'limited'
+    const { blocked, cost, rule, retryAt, fault } = this.binding!
+    if (blocked) return 'blocked'
+    const tooMuch = cost > rule.limit
+    const closed = fault !== undefined && (tooMuch || limitOf(this.binding!).onOutage === 'closed')
+    if (closed && retryAt < Infinity) return 'outage'
+    return tooMuch ? 'cost-exceeds-limit' : 'limited'
   }
 
   get policy(): string {
@@ -111,6 +120,8 @@ export class ChargedDecision implements Decision {
     return this.toJSON()
   }
 }
+
+const WORSE: readonly Degraded[] = [false, 'open', 'local', 'closed']
 
 /** A charge comes back with the limit it went out with. */
 export function limitOf(charge: Charge): BoundLimit<never> {

@@ -1,24 +1,23 @@
 import { expected } from '../errors.ts'
 import type { PolicyLike } from '../policy.ts'
 import type { Mode } from '../stores/store.ts'
-import type { Limiter, LimiterOptions, NamedLimits } from './limiter.ts'
+import type { Limiter, LoneLimitOptions, NamedLimits } from './limiter.ts'
 import { NamedLimiter } from './named-limiter.ts'
 
-export function createLimiter(policy: PolicyLike, options?: LimiterOptions<string, 'sync'>): Limiter<string, 'sync'>
-export function createLimiter<M extends Mode>(
-  policy: PolicyLike,
-  options: LimiterOptions<string, M>,
-): Limiter<string, M>
+export function createLimiter(policy: PolicyLike, options?: LoneLimitOptions<'sync'>): Limiter<string, 'sync'>
+export function createLimiter<M extends Mode>(policy: PolicyLike, options: LoneLimitOptions<M>): Limiter<string, M>
 export function createLimiter<S>(options: NamedLimits<S, 'sync'>): Limiter<S, 'sync'>
 export function createLimiter<S>(options: NamedLimits<S, 'async'>): Limiter<S, 'async'>
 export function createLimiter<S, M extends Mode>(options: NamedLimits<S, M>): Limiter<S, M>
 export function createLimiter<S>(
   first: PolicyLike | NamedLimits<S>,
-  second?: LimiterOptions<string>,
+  second?: LoneLimitOptions,
 ): Limiter<string, Mode> | Limiter<S, Mode> {
   if (typeof first === 'object' && first !== null && 'limits' in first) {
     if (second !== undefined) throw expected('SLUICE_BAD_OPTION', 'one object of options beside limits', second)
     return new NamedLimiter<S>(first, first.limits, false)
   }
-  return new NamedLimiter<string>(second ?? {}, { default: { policy: first } }, true)
+  const onOutage = second?.onOutage
+  const limit = onOutage === undefined ? { policy: first } : { policy: first, onOutage }
+  return new NamedLimiter<string>(second ?? {}, { default: limit }, true)
 }

@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts'
 import type { Decision } from '../decision.ts'
 import type { Duration } from '../duration.ts'
+import type { StoreUnavailable } from '../errors.ts'
 import type { Answer, Mode, Store } from '../stores/store.ts'
-import type { LimitMode, LimitOptions } from './limits.ts'
+import type { LimitMode, LimitOptions, OnOutage } from './limits.ts'
 import type { Reservation } from './reservation.ts'
 
 /** What a limiter tells besides its decisions. */
@@ -11,8 +12,18 @@ export type LimiterEvent =
   | { readonly type: 'nothing-applied'; readonly limiter: string }
   /** The default store has no room for new keys: they share pooled buckets until there is. */
   | { readonly type: 'overflow'; readonly limiter: string; readonly keys: number }
-  /** Giving something back failed where nobody waits for it; a slot comes back when it expires. */
+  /** Giving something back, or settling it, failed: it stays taken, and a slot comes back when it expires. */
   | { readonly type: 'store-error'; readonly limiter: string; readonly error: unknown }
+  /** The store cannot decide a limit, or some of its keys: its `onOutage` does. */
+  | {
+      readonly type: 'degraded'
+      readonly limiter: string
+      readonly limit: string
+      readonly mode: OnOutage
+      readonly error: StoreUnavailable
+    }
+  /** The store decides a limit again, and has for a second. */
+  | { readonly type: 'restored'; readonly limiter: string; readonly limit: string }
 
 export interface LimiterOptions<S = string, M extends Mode = Mode> {
   /** Tells this limiter's state from that of others in the same store. `'default'` by default. */
@@ -26,6 +37,12 @@ export interface LimiterOptions<S = string, M extends Mode = Mode> {
   /** Called with every decision, refused or not; `peek` decides nothing. */
   onDecision?: (decision: Decision, subject: S) => void
   onEvent?: (event: LimiterEvent) => void
+}
+
+/** Beside one policy, what its limit needs of its own. */
+export interface LoneLimitOptions<M extends Mode = Mode> extends LimiterOptions<string, M> {
+  /** What decides while the store cannot: `'local'` by default. */
+  onOutage?: OnOutage
 }
 
 export interface NamedLimits<S, M extends Mode = Mode> extends LimiterOptions<S, M> {

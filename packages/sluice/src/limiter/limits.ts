@@ -7,6 +7,9 @@ import { type BlockRule, type Charge, type Limit, type Rule, ruleOf, type Space,
 /** `'shadow'` decides without enforcing; `'off'` does not apply. */
 export type LimitMode = 'enforce' | 'shadow' | 'off'
 
+/** What decides while the store cannot. */
+export type OnOutage = 'local' | 'open' | 'closed'
+
 /** Parts are kept apart, however they are spelt: `['a', 'bc']` is never `['ab', 'c']`. */
 export type Key = string | readonly string[]
 
@@ -23,6 +26,11 @@ export interface LimitOptions<S> {
   replaces?: string
   /** A refusal by this limit refuses the key for so long, each time longer where `factor` says so. */
   blockFor?: Duration | { first: Duration; factor?: number; max?: Duration }
+  /**
+   * While the store is down: `'local'` (the default) enforces a share of the limit in this process, half of it unless the
+   * store knows better; `'open'` lets requests pass; `'closed'` refuses them.
+   */
+  onOutage?: OnOutage
 }
 
 /** Helps TypeScript infer the subject; a plain object does as well. */
@@ -33,12 +41,15 @@ export function limits<S>(options: Record<string, LimitOptions<S>>): Record<stri
 /** A limit made ready: options checked, policy compiled, state found. */
 export interface BoundLimit<S> extends Limit {
   readonly name: string
+  /** Where its state lives. */
+  readonly store: Store
   readonly space: Space
   readonly block: BlockRule | undefined
   readonly keyOf: ((subject: S) => Key | undefined) | undefined
   readonly ruleFor: Rule | ((subject: S) => Rule)
   readonly cost: number | ((subject: S) => number) | undefined
   readonly replaces: string | undefined
+  readonly onOutage: OnOutage
   mode: LimitMode | ((subject: S) => LimitMode)
   /** Gives back the slots of charges that hold one: how a decision reaches its store. */
   readonly release: (charges: readonly Charge[]) => void
@@ -58,29 +69,36 @@ export function bindLimit<S>(
   for (const option of Object.keys(options)) {
     if (!KNOWN.has(option)) throw expected('SLUICE_BAD_OPTION', `${where} with ${[...KNOWN].join(', ')}`, option)
   }
-  const { policy, key, cost, mode = 'enforce', replaces, blockFor } = options
+  const { policy, key, cost, mode = 'enforce', replaces, blockFor, onOutage = 'local' } = options
   if (key !== undefined && typeof key !== 'function') {
     throw expected('SLUICE_BAD_OPTION', `${where} key as a function of the subject`, key)
   }
   if (cost !== undefined && typeof cost !== 'function') checkCost(cost)
   return {
     name,
+    store,
     space: store.space(path),
     block: blockFor === undefined ? undefined : blockRule(blockFor, where),
     keyOf: key,
     ruleFor: typeof policy === 'function' ? subject => cachedRule(policy(subject)) : ruleOf(policyOf(policy)),
     cost,
     replaces,
+    onOutage: checkOnOutage(onOutage, where),
     mode: typeof mode === 'function' ? mode : checkMode(mode),
     release,
   }
 }
 
-const KNOWN = new Set(['policy', 'key', 'cost', 'mode', 'replaces', 'blockFor'])
+const KNOWN = new Set(['policy', 'key', 'cost', 'mode', 'replaces', 'blockFor', 'onOutage'])
 
 export function checkMode(mode: unknown): LimitMode {
   if (mode === 'enforce' || mode === 'shadow' || mode === 'off') return mode
   throw expected('SLUICE_BAD_MODE', "mode 'enforce', 'shadow' or 'off'", mode)
+}
+
+function checkOnOutage(onOutage: unknown, where: string): OnOutage {
+  if (onOutage === 'local' || onOutage === 'open' || onOutage === 'closed') return onOutage
+  throw expected('SLUICE_BAD_OPTION', `${where} onOutage 'local', 'open' or 'closed'`, onOutage)
 }
 
 /** A whole number from 0 on. NaN, fractions and negatives are refused before any state is touched. */

@@ -14,6 +14,7 @@ import {
   type Store,
   TAKE,
 } from '../stores/store.ts'
+import { Changes } from './changes.ts'
 import { ChargedDecision } from './charged-decision.ts'
 import { Charging } from './charging.ts'
 import { encodeKey } from './key.ts'
@@ -30,6 +31,7 @@ import {
 } from './limits.ts'
 import { andThen, type Maybe } from './maybe.ts'
 import { checkOptions, type Limits, storeFor } from './options.ts'
+import { Outage } from './outage.ts'
 import { type Reservation, reservationOf } from './reservation.ts'
 import { UnlimitedDecision } from './unlimited-decision.ts'
 import { type Desk, Waiting } from './waiting.ts'
@@ -42,6 +44,9 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   private readonly ownStore: boolean
   private readonly onDecision: ((decision: Decision, subject: S) => void) | undefined
   private readonly onEvent: ((event: LimiterEvent) => void) | undefined
+  private readonly changes: Changes
+  /** For a store that may be away: an in-process one never is. */
+  private readonly outage: Outage | undefined
   private waiting: Waiting | undefined
   /** The express lanes for requests of cost 1, while every limit is enforced by one rule in a store that has them. */
   private lane: Lane | undefined
@@ -55,8 +60,16 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     this.onEvent = onEvent
     this.ownStore = options.store === undefined
     this.store = storeFor(options, name)
+    this.changes = new Changes(
+      this.store,
+      charges => this.waiting?.poke(charges),
+      error => onEvent?.({ type: 'store-error', limiter: name, error }),
+    )
+    this.outage = this.store.mode === 'sync' ? undefined : new Outage(this.store, name, this.changes, onEvent)
+    const release = (charges: readonly Charge[]) =>
+      this.changes.makeLater(charges.map(charge => ({ type: 'release', charge })))
     const bound = Object.entries(limits).map(([limit, one]) =>
-      bindLimit(limit, one, encodeKey([prefix, name, limit], limit), this.store, charges => this.release(charges)),
+      bindLimit(limit, one, encodeKey([prefix, name, limit], limit), this.store, release),
     )
     checkReplaces(bound)
     this.charging = new Charging(bound, shortForm)
@@ -84,8 +97,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   refund(target: Decision | S, options?: { cost: number }): never {
     if (isLaneDecision(target)) return this.refund(target.full)
     if (target instanceof ChargedDecision) {
-      const taken = target.charges.filter(charge => charge.taken)
-      return this.change(taken.map(charge => ({ type: 'refund', charge }))) as never
+      return andThen(this.changes.makeIfPossible(refundsOf(target)), nothing) as never
     }
     if (target instanceof UnlimitedDecision) return this.change([]) as never
     const charges = this.charging.each(this.charging.limits, target as S, checkCost(options?.cost))
@@ -111,7 +123,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     const cost = checkCost(options?.cost)
     const holdTicks = parseDuration(options.ttl, 'reserve ttl', { min: 1 }, 'SLUICE_BAD_TTL') * TICKS_PER_MS
     const reserved = (decision: Decision): Reservation<Mode> =>
-      reservationOf(decision, cost, changes => this.amend(changes))
+      reservationOf(decision, cost, changes => this.changes.makeIfPossible(changes))
     return andThen(this.decide(subject, cost, reserving(holdTicks)), reserved) as never
   }
 
@@ -121,12 +133,12 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     const maxWaitMs = maxWait === undefined ? Infinity : parseDuration(maxWait, 'wait maxWait')
     signal?.throwIfAborted()
     if (this.charging.all(subject, cost).length === 0) return this.decide(subject, cost, TAKE)
-    this.waiting ??= new Waiting(this.store, charge => this.settled(this.change([{ type: 'unbook', charge }])))
+    this.waiting ??= new Waiting(this.store, charge => this.changes.makeLater([{ type: 'unbook', charge }]))
     const desk: Desk = {
       store: this.store,
       charges: () => this.charging.all(subject, cost),
       ask: (charges, intent) => this.ask(charges, intent),
-      giveBack: decision => this.settled(this.refund(decision)),
+      giveBack: decision => this.changes.makeLater(refundsOf(decision)),
     }
     return this.tell(await this.waiting.start(desk, maxWaitMs, signal), subject)
   }
@@ -150,6 +162,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
 
   close(): never {
     this.waiting?.close()
+    this.outage?.close()
     return (this.ownStore ? this.store.close() : this.answer(undefined)) as never
   }
 
@@ -171,7 +184,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     const one = charges.length === 1
     const asked: Maybe<void> = one ? this.store.decide(charges[0]!, intent) : this.store.decideAll(charges, intent)
     if (asked === undefined) return new ChargedDecision(charges)
-    return asked.then(() => new ChargedDecision(charges))
+    return asked.then(() => new ChargedDecision(this.outage!.settled(charges, intent)))
   }
 
   private unlimited(subject: S, intent: Intent): Decision {
@@ -186,24 +199,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   }
 
   private change(changes: readonly Change[]): Maybe<void> {
-    return andThen(this.amend(changes), () => undefined)
-  }
-
-  private amend(changes: readonly Change[]): Maybe<number[]> {
-    return andThen(this.store.amend(changes), amounts => {
-      this.waiting?.poke(changes.map(change => change.charge))
-      return amounts
-    })
-  }
-
-  private release(charges: readonly Charge[]): void {
-    this.settled(this.change(charges.map(charge => ({ type: 'release', charge }))))
-  }
-
-  /** What nobody waits for must not fail in silence, nor as an unhandled rejection. */
-  private settled(change: Maybe<void>): void {
-    if (!(change instanceof Promise)) return
-    change.catch(error => this.onEvent?.({ type: 'store-error', limiter: this.name, error }))
+    return andThen(this.changes.make(changes), nothing)
   }
 
   /** An answer made here, in the form the store's answers have. */
@@ -224,6 +220,12 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     if (mode !== 'enforce' || typeof ruleFor === 'function' || cost !== undefined) return undefined
     return this.store.mode === 'sync' ? this.store.lane?.(limit, ruleFor) : undefined
   }
+}
+
+function nothing(): void {}
+
+function refundsOf({ charges }: ChargedDecision): Change[] {
+  return charges.filter(charge => charge.taken).map(charge => ({ type: 'refund', charge }))
 }
 
 function costOf(options: CostOption | undefined): number {

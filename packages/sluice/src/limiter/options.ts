@@ -10,7 +10,7 @@ const KNOWN = ['name', 'prefix', 'store', 'clock', 'onDecision', 'onEvent']
 
 /** Refuses what a limiter cannot be made of, and names what it does not know: a typing error must not mean "unlimited". */
 export function checkOptions<S>(options: LimiterOptions<S>, limits: Limits<S>, shortForm: boolean): void {
-  const known = shortForm ? KNOWN : [...KNOWN, 'limits']
+  const known = [...KNOWN, shortForm ? 'onOutage' : 'limits']
   if (typeof options !== 'object' || options === null) {
     throw expected('SLUICE_BAD_OPTION', `limiter options ${known.join(', ')}`, options)
   }

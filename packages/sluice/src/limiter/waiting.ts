@@ -32,14 +32,16 @@ export class Waiting {
   start(desk: Desk, maxWaitMs: number, signal: AbortSignal | undefined): Maybe<ChargedDecision> {
     const charges = desk.charges()
     const enforced = charges.filter(charge => charge.role === ENFORCED)
-    const bucket = enforced.length === 1 && enforced[0]!.rule.kind === 'bucket' ? enforced[0]! : undefined
-    if (bucket === undefined) return this.inLine(desk, maxWaitMs, signal)
+    const isBucket = enforced.length === 1 && enforced[0]!.rule.kind === 'bucket'
+    if (!isBucket) return this.inLine(desk, maxWaitMs, signal)
     return andThen(desk.ask(charges, booking(maxWaitMs * TICKS_PER_MS)), decision => {
+      // Not the one that was asked with, where the store was away.
+      const bucket = decision.charges.find(charge => charge.role === ENFORCED)!
       if (decision.allowed) {
         return startOf(bucket) > bucket.at ? this.bookings.wait(decision, bucket, signal) : decision
       }
-      // A block or a reservation stands in the way, not the bucket's own level: that can be waited out.
-      const full = bucket.rule.kind === 'bucket' && bucket.rule.queue && !bucket.blocked
+      // A block, a reservation or an outage stands in the way, not the bucket's own level: that can be waited out.
+      const full = bucket.rule.kind === 'bucket' && bucket.rule.queue && decision.reason === 'limited'
       const inTime = decision.retryAfterMs <= maxWaitMs && decision.retryAfterMs < Infinity
       return inTime && !full ? this.inLine(desk, maxWaitMs, signal) : decision
     }) as Maybe<ChargedDecision>

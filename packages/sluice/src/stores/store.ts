@@ -33,13 +33,13 @@ export interface Store<M extends Mode = Mode> {
   lane?(limit: Limit, rule: Rule): Lane | undefined
   /** The same for several limits, given the lane of each. */
   lanes?(lanes: readonly Lane[]): Lanes | undefined
-  /** Changes that no limit can refuse. Of a settlement it answers what was charged, of a release 1 if the slot was still
-   * held; of the others nothing of meaning. */
+  /** Changes that no limit can refuse. Of a settlement it answers what was charged, of a release or renewal 1 if the slot
+   * was still held; of the others nothing of meaning. */
   amend(changes: readonly Change[]): Answer<M, number[]>
   /** The ticks still in the window of a sliding log, oldest first. */
   history(space: Space, rule: Rule, key: string): Answer<M, number[]>
   /** Which part of a limit this process may let through by itself while the store cannot be asked. */
-  readonly localShare?: number
+  readonly localShare?: number | undefined
   close(): Answer<M, void>
 }
 
@@ -273,6 +273,8 @@ export type Change =
   | { readonly type: 'credit'; readonly charge: Charge }
   /** Give the slot of a concurrency charge back. */
   | { readonly type: 'release'; readonly charge: Charge }
+  /** Hold the slot of a concurrency charge for another ttl. */
+  | { readonly type: 'renew'; readonly charge: Charge }
   /** End a reservation: `actual` is charged in place of what was reserved. */
   | { readonly type: 'settle'; readonly charge: Charge; readonly actual: number }
   /** Take back a booking that has not started. */

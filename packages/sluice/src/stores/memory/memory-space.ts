@@ -1,4 +1,4 @@
-import type { Holder } from '../../algorithms/concurrency.ts'
+import type { Holder, SlotsRule } from '../../algorithms/concurrency.ts'
 import type { Rule } from '../../algorithms/rule.ts'
 import type { Change, Charge, Intent, Space } from '../store.ts'
 import { Blocks } from './blocks.ts'
@@ -172,6 +172,10 @@ export class MemorySpace implements Space {
         return charge.cost
       case 'release':
         return charge.hold === undefined ? 0 : Number((charge.hold as Holder).release())
+      case 'renew':
+        return charge.hold === undefined
+          ? 0
+          : Number((charge.hold as Holder).renew(now, now + (charge.rule as SlotsRule).ttlTicks))
       case 'settle':
         return this.needHolds().settle(charge.hold as Hold, change.actual, now)
       case 'unbook':

@@ -1,4 +1,4 @@
-import { type Change, type Charge, ENFORCED, type Intent, LOOK, refusedOf } from '../store.ts'
+import { type Change, Charge, ENFORCED, type Intent, LOOK, refusedOf } from '../store.ts'
 
 /** What can decide the charges of one shard in one call, and amend any. */
 export interface Together {
@@ -15,7 +15,10 @@ export interface Together {
  */
 export async function decideAcross(store: Together, charges: readonly Charge[], intent: Intent): Promise<void> {
   const taken: Charge[] = []
-  for (const group of groupsOf(store, charges.filter(charge => charge.role === ENFORCED))) {
+  for (const group of groupsOf(
+    store,
+    charges.filter(charge => charge.role === ENFORCED),
+  )) {
     const refused = charges.some(charge => charge.role === ENFORCED && isDecided(charge) && !charge.allowed)
     await store.decideTogether(group, refused ? LOOK : intent)
     for (const charge of group) {
@@ -60,12 +63,13 @@ async function decideShadow(
   refused: number,
   intent: Intent,
 ): Promise<void> {
-  const { role } = shadow
+  const { limit, rule, key, cost, role } = shadow
   // The others are not in the call, so that it stands alone there.
   const replaced = role >= 0 && isDecided(charges[role]!) && !charges[role]!.allowed ? 1 : 0
-  shadow.role = ENFORCED
-  await store.decideTogether([shadow], refused === replaced ? intent : LOOK)
-  shadow.role = role
+  const alone = new Charge(limit, rule, key, cost, ENFORCED)
+  await store.decideTogether([alone], refused === replaced ? intent : LOOK)
+  // Whoever asked may have stopped waiting meanwhile.
+  if (shadow.fault === undefined) Object.assign(shadow, alone, { role })
 }
 
 /** What a refused decision held goes back; if that fails, it drains by itself. */

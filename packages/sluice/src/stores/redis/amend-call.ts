@@ -40,7 +40,10 @@ export class AmendCall implements Call {
   /** Nothing is sent for what is known to be over: then `done` is called at once. */
   add(sent: Sent): void {
     const over = overAlready(sent.change)
-    if (over !== undefined) return sent.done(over)
+    if (over !== undefined) {
+      sent.done(over)
+      return
+    }
     const { charge } = sent.change
     const [what, ...numbers] = wordsOf(sent.change)
     const { parts } = this
@@ -78,8 +81,9 @@ function overAlready(change: Change): number | undefined {
   if (type === 'refund' || type === 'unbook') {
     if (!charge.taken) return 0
   }
-  if (type === 'release' && hold === undefined) return 0
-  return type === 'release' || type === 'settle' ? hold?.ended : undefined
+  const byId = type === 'release' || type === 'renew'
+  if (byId && hold === undefined) return 0
+  return byId || type === 'settle' ? hold?.ended : undefined
 }
 
 /** What amend.lua is told of a change: the word, its cost, and what else it needs. */
@@ -101,7 +105,8 @@ function wordsOf(change: Change): (string | number)[] {
       charge.receipt = 0
       return ['credit', charge.cost]
     case 'release':
-      return ['release', 0, hold!.id]
+    case 'renew':
+      return [change.type, 0, hold!.id]
     case 'settle':
       return ['settle', 0, hold!.id, change.actual]
     case 'reset':

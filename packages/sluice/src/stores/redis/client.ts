@@ -4,11 +4,15 @@ import { expected } from '../../errors.ts'
 export interface IoRedisShape {
   readonly status: string
   readonly isCluster?: boolean
-  evalshaBuffer(sha: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
-  evalBuffer(script: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
   info(section: string): Promise<unknown>
   connect(): Promise<unknown>
   once(event: string, listener: () => void): unknown
+}
+
+/** What these clients have, and their types leave out. */
+interface IoRedisBuffers {
+  evalshaBuffer(sha: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
+  evalBuffer(script: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
 }
 
 /** A node-redis client for one server, Sentinel or a pool. */
@@ -49,11 +53,16 @@ export function linkOf(client: unknown): Link {
     return nodeRedisLink(client, (args, how) => client.sendCommand(args[3], false, args, how), true)
   }
   if (isNodeRedis(client)) return nodeRedisLink(client, (args, how) => client.sendCommand(args, how), false)
-  throw expected('SLUICE_BAD_CLIENT', 'an ioredis, iovalkey or node-redis client', client, 'make one and pass it as it is')
+  throw expected(
+    'SLUICE_BAD_CLIENT',
+    'an ioredis, iovalkey or node-redis client',
+    client,
+    'make one and pass it as it is',
+  )
 }
 
-function isIoRedis(client: unknown): client is IoRedisShape {
-  const { status, evalshaBuffer, info, once } = Object(client) as Partial<IoRedisShape>
+function isIoRedis(client: unknown): client is IoRedisShape & IoRedisBuffers {
+  const { status, evalshaBuffer, info, once } = Object(client) as Partial<IoRedisShape & IoRedisBuffers>
   return typeof status === 'string' && [evalshaBuffer, info, once].every(method => typeof method === 'function')
 }
 
@@ -67,7 +76,7 @@ function isNodeRedisCluster(client: unknown): client is NodeRedisClusterShape {
   return typeof sendCommand === 'function' && typeof once === 'function' && 'masters' in Object(client)
 }
 
-function ioRedisLink(client: IoRedisShape): Link {
+function ioRedisLink(client: IoRedisShape & IoRedisBuffers): Link {
   return {
     isCluster: client.isCluster === true,
     isReady: () => client.status === 'ready',

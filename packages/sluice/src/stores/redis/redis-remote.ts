@@ -1,10 +1,12 @@
 import type { Rule } from '../../algorithms/rule.ts'
-import type { Clock } from '../../clock.ts'
+import { afterIfStillHere, type Clock, systemClock } from '../../clock.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import { type Change, Charge, ENFORCED, type Intent, type RemoteStore, type Space } from '../store.ts'
 import { decideAcross } from './across.ts'
+import { Heartbeat } from './heartbeat.ts'
 import { RedisSpace } from './naming.ts'
 import { failureOf } from './script.ts'
+import { checkServer } from './server-check.ts'
 import { type Settings, Shard, type ShardStats } from './shard.ts'
 
 /** The store itself, without its wrappers: state in Redis, decided by scripts, time by the server's clock. */
@@ -12,16 +14,19 @@ export class RedisRemote implements RemoteStore {
   readonly mode = 'async'
   readonly clock: Clock
   readonly counters: ShardStats = { calls: 0, late: 0 }
+  localShare = 0.5
   connecting: Promise<void> | undefined
   /** Why this server cannot be used at all. */
   unfit: StoreUnavailable | undefined
   private readonly settings: Settings
   private readonly shards = new Map<number, Shard>()
   private readonly spaces = new Map<string, RedisSpace>()
-  private closed = false
+  private readonly heartbeat: Heartbeat | undefined
+  closed = false
 
   constructor(settings: Settings) {
     this.settings = settings
+    if (settings.heartbeat) this.heartbeat = new Heartbeat(charge => this.amend([{ type: 'renew', charge }]))
     const { testNow } = settings
     this.clock = testNow === undefined ? this.shard(0).clock : { now: () => testNow() / 1000 }
   }
@@ -39,21 +44,46 @@ export class RedisRemote implements RemoteStore {
     return this.settings.link.isCluster ? this.settings.tagOf(charge.key) : 0
   }
 
+  /** Waits for the first connection and looks at the server, then again from time to time. */
+  connect(onEviction: (policy: string) => void, recheckMs: number): void {
+    const { link } = this.settings
+    this.connecting = new Promise<void>(resolve => link.whenReady(resolve))
+      .then(() => this.check(onEviction, recheckMs))
+      .then(() => {
+        this.connecting = undefined
+      })
+  }
+
+  private async check(onEviction: (policy: string) => void, recheckMs: number): Promise<void> {
+    const { unfit, evicts } = await checkServer(this.settings.link)
+    this.unfit = unfit
+    if (evicts !== undefined) onEviction(evicts)
+    await this.probe(0).catch(() => undefined) // whoever asks will hear of it
+    const again = () => void (this.closed || this.check(onEviction, recheckMs))
+    afterIfStillHere(systemClock, recheckMs, again)
+  }
+
+  instances(id: string, rememberTicks: number): Promise<number> {
+    return this.shard(0).instances(id, rememberTicks)
+  }
+
   decide(charge: Charge, intent: Intent): Promise<void> {
     if (this.unusable([charge])) return DONE
-    return this.shard(this.shardOf(charge)).decide([charge], intent)
+    return this.decideTogether([charge], intent)
   }
 
   decideAll(charges: readonly Charge[], intent: Intent): Promise<void> {
     if (charges.length === 0 || this.unusable(charges)) return DONE
     const first = this.shardOf(charges[0]!)
-    if (charges.every(charge => this.shardOf(charge) === first)) return this.shard(first).decide(charges, intent)
+    if (charges.every(charge => this.shardOf(charge) === first)) return this.decideTogether(charges, intent)
     return decideAcross(this, charges, intent)
   }
 
   /** As one call where one shard holds them all; the caller knows that it does. */
   decideTogether(charges: readonly Charge[], intent: Intent): Promise<void> {
-    return this.shard(this.shardOf(charges[0]!)).decide(charges, intent)
+    const decided = this.shard(this.shardOf(charges[0]!)).decide(charges, intent)
+    const { heartbeat } = this
+    return heartbeat === undefined ? decided : decided.then(() => heartbeat.watch(charges))
   }
 
   async amend(changes: readonly Change[]): Promise<number[]> {
@@ -72,7 +102,9 @@ export class RedisRemote implements RemoteStore {
   }
 
   async probe(shard: number): Promise<void> {
-    if (!this.settings.link.isReady()) throw new StoreUnavailable('SLUICE_STORE_UNREACHABLE', 'the client is not connected')
+    if (this.unfit !== undefined) throw this.unfit
+    if (!this.settings.link.isReady())
+      throw new StoreUnavailable('SLUICE_STORE_UNREACHABLE', 'the client is not connected')
     try {
       await this.shard(shard).probe()
     } catch (error) {
@@ -83,12 +115,11 @@ export class RedisRemote implements RemoteStore {
   /** The client is the user's, and stays open. */
   async close(): Promise<void> {
     this.closed = true
+    this.heartbeat?.stop()
   }
 
   private unusable(charges: readonly Charge[]): boolean {
-    const fault = this.closed
-      ? new StoreUnavailable('SLUICE_CLOSED', 'the store was used after close()')
-      : this.unfit
+    const fault = this.closed ? new StoreUnavailable('SLUICE_CLOSED', 'the store was used after close()') : this.unfit
     if (fault === undefined) return false
     for (const charge of charges) charge.fault ??= fault
     return true

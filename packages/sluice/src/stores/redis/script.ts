@@ -12,10 +12,16 @@ export interface Scripts {
   readonly amend: Script
   readonly history: Script
   readonly probe: Script
+  readonly instances: Script
 }
 
 /** Runs a script by its name, and once more with its text where the server does not know it (any more). */
-export async function run(link: Link, script: Script, keys: readonly string[], args: readonly string[]): Promise<Reply> {
+export async function run(
+  link: Link,
+  script: Script,
+  keys: readonly string[],
+  args: readonly string[],
+): Promise<Reply> {
   let bytes: unknown
   try {
     bytes = await link.evalsha(script.sha, keys, args)

@@ -20,4 +20,8 @@ export const SCRIPTS: Scripts = {
     sha: '71aea0d0fe0e8a28739de6d7e6f803b3b9e7cc21',
     text: "local function server_time()\nlocal time = redis.call('TIME')\nreturn time[1] * 1000000 + time[2]\nend\nlocal SPARE_SECONDS = 1\nlocal CLOCK_TICKS = 50000\nlocal now = server_time()\nlocal latest = redis.call('GET', KEYS[1])\nredis.call('SETEX', KEYS[1], '86400', latest or struct.pack('<d', now))\nreturn struct.pack('<d', now)",
   },
+  instances: {
+    sha: '62efb676e096deefcad3e005847123ed57ffe102',
+    text: "local function server_time()\nlocal time = redis.call('TIME')\nreturn time[1] * 1000000 + time[2]\nend\nlocal SPARE_SECONDS = 1\nlocal CLOCK_TICKS = 50000\nlocal now = server_time()\nredis.call('ZADD', KEYS[1], string.format('%.0f', now), ARGV[1])\nredis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - tonumber(ARGV[2])))\nredis.call('EXPIRE', KEYS[1], '86400')\nreturn struct.pack('<d', redis.call('ZCARD', KEYS[1]))",
+  },
 }

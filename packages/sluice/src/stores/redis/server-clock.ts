@@ -1,5 +1,7 @@
 import { type Clock, systemClock, TICKS_PER_MS, toTicks } from '../../clock.ts'
 
+const LONG_TICKS = 25_000
+
 /**
  * The server's clock as seen from here. It only says until when an answer is waited for and how long to wait for one:
  * no decision is made by it.
@@ -17,8 +19,9 @@ export class ServerClock implements Clock {
     return systemClock.now() + (this.ahead ?? 0) / TICKS_PER_MS
   }
 
-  /** The server said it was `at` in answer to what was sent at our `sentAt`. */
+  /** The server said it was `at` in answer to what was sent at our `sentAt`; an answer long in coming says too little. */
   observe(sentAt: number, at: number): void {
+    if (this.ahead !== undefined && this.here() - sentAt > LONG_TICKS) return
     // What it took to get there counts as being ahead, so the least is the truest; a clock that drifts is followed slowly.
     const seen = at - sentAt
     if (this.ahead === undefined || seen < this.ahead) this.ahead = seen

@@ -1,3 +1,4 @@
+import { atEndOfTurn } from '../../clock.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Change, Charge, Intent } from '../store.ts'
 import { AmendCall } from './amend-call.ts'
@@ -19,6 +20,8 @@ export interface Settings {
   readonly validTicks: number
   /** What was asked for in one turn of the event loop travels together. */
   readonly batch: boolean
+  /** Slots are renewed while their decisions are in use. */
+  readonly heartbeat: boolean
   /** Tests say what time it is, to scripts made for that. */
   readonly testNow?: () => number
 }
@@ -74,6 +77,12 @@ export class Shard {
     })
   }
 
+  /** How many processes are alive, this one included: see lua/instances.lua. */
+  async instances(id: string, rememberTicks: number): Promise<number> {
+    const key = this.clockKey.replace(/clock$/, 'instances')
+    return (await run(this.settings.link, this.settings.scripts.instances, [key], [id, String(rememberTicks)])).at(0)
+  }
+
   async probe(): Promise<void> {
     const sentAt = this.clock.here()
     const reply = await this.run(this.settings.scripts.probe, [this.clockKey], [])
@@ -107,7 +116,7 @@ export class Shard {
 
   private open<C extends Call>(call: C): C {
     // After all that runs in this turn, promises included, and before anything else is waited for.
-    if (this.waiting.length === 0 && this.settings.batch) process.nextTick(() => this.flush())
+    if (this.waiting.length === 0 && this.settings.batch) atEndOfTurn(() => this.flush())
     this.waiting.push(call)
     return call
   }
@@ -122,7 +131,9 @@ export class Shard {
     const { link, validTicks } = this.settings
     // A client that is not connected would keep it and send it when nobody waits for it any more.
     if (!link.isReady()) {
-      call.fail(new StoreUnavailable('SLUICE_STORE_UNREACHABLE', 'the client is not connected: call its connect(), or wait'))
+      call.fail(
+        new StoreUnavailable('SLUICE_STORE_UNREACHABLE', 'the client is not connected: call its connect(), or wait'),
+      )
       return
     }
     this.stats.calls++
@@ -149,11 +160,14 @@ export class Shard {
 
   private run(script: Scripts[keyof Scripts], keys: readonly string[], args: readonly string[]): Promise<Reply> {
     const { link, testNow } = this.settings
-    return run(link, script, keys, testNow === undefined ? args : [...args, ...PAD.slice(args.length), String(testNow())])
+    return run(
+      link,
+      script,
+      keys,
+      testNow === undefined ? args : [...args, ...PAD.slice(args.length), String(testNow())],
+    )
   }
 }
 
 /** The scripts for tests read the time from the third argument. */
 const PAD = ['', '0']
-
-declare const process: { nextTick(callback: () => void): void }

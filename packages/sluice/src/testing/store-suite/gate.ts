@@ -69,6 +69,10 @@ export class Gate {
     return this.amend({ type: 'release', charge })
   }
 
+  renew(charge: Charge): Promise<number> {
+    return this.amend({ type: 'renew', charge })
+  }
+
   settle(charge: Charge, actual: number): Promise<number> {
     return this.amend({ type: 'settle', charge, actual })
   }

@@ -14,6 +14,7 @@ export function slotCases(bench: Bench): Case[] {
   return [
     { name: 'a slot is released once', run: () => releasedOnce(bench) },
     { name: 'a slot that is not released is free when its ttl has passed', run: () => expires(bench) },
+    { name: 'a slot that is renewed is held for another ttl, and one that is over is not', run: () => renewed(bench) },
     { name: 'a release after the ttl frees nobody else', run: () => lateRelease(bench) },
     { name: 'what is held never exceeds the limit, whatever is acquired and released', run: () => neverAbove(bench) },
     { name: 'release() of a decision gives its slot back, and of any other does nothing', run: () => decisions(bench) },
@@ -51,6 +52,20 @@ async function expires(bench: Bench): Promise<void> {
     same((await gate.peek(KEY)).remaining, 2, () => 'at the first ttl')
     gate.world.goTo(TODAY + TTL + 400)
     same((await gate.peek(KEY)).remaining, 3, () => 'at the second ttl')
+  })
+}
+
+async function renewed(bench: Bench): Promise<void> {
+  await inGate(bench, async gate => {
+    const [first, second] = [await gate.consume(KEY), await gate.consume(KEY, 2)]
+    gate.world.goTo(TODAY + TTL - 1)
+    same(await gate.renew(first), 1, () => 'renewing a tick before the ttl')
+    same((await gate.peek(KEY, 0)).resetAt, TODAY + 2 * TTL - 1, () => 'after renewing')
+    gate.world.goTo(TODAY + TTL)
+    same(await gate.renew(second), 0, () => 'renewing at the ttl')
+    same((await gate.peek(KEY)).remaining, 2, () => 'with one of two slots renewed')
+    gate.world.goTo(TODAY + 2 * TTL - 1)
+    same((await gate.peek(KEY)).remaining, 3, () => 'after the second ttl')
   })
 }
 

@@ -1,0 +1,160 @@
+import { type Clock, systemClock, TICKS_PER_MS, toTicks } from '../clock.ts'
+import { expected } from '../errors.ts'
+import { PromptAnswers } from './prompt-answers.ts'
+import { Refusals } from './refusals.ts'
+import { type Change, type Charge, ENFORCED, type Intent, type RemoteStore, type Rule, type Space } from './store.ts'
+
+export interface DenyCacheOptions {
+  /** The longest that a refusal is repeated unasked, and so the latest that a change made elsewhere is seen. 1000 by default. */
+  forMs?: number
+  /** How many refusals to remember at most. 10,000 by default. */
+  maxEntries?: number
+  /** By which lives are measured; whatever hour it shows. */
+  clock?: Clock
+}
+
+export interface DenyCache extends RemoteStore {
+  /** How many calls were answered without asking the store. */
+  readonly hits: number
+  /** Refusals remembered, those included that hold no more and that nobody has asked about since. */
+  readonly size: number
+}
+
+/**
+ * Answers a refusal again without asking the store: until `retryAt` it is final, since all that others can do makes it
+ * worse. What makes it better, a refund or a reset, is seen at once if it is made here, and within `forMs` otherwise.
+ *
+ * Not what may be lifted any moment: concurrency, and charges the store calls tentative. Nor a call with a shadow that
+ * stands in for a limit, which may be charged although the call is refused.
+ */
+export function denyCache(inner: RemoteStore, options: DenyCacheOptions = {}): DenyCache {
+  const { forMs = 1000, maxEntries = 10_000, clock = systemClock } = options
+  if (!Number.isFinite(forMs) || forMs <= 0) {
+    throw expected('SLUICE_BAD_OPTION', 'forMs as a number of milliseconds above 0', forMs)
+  }
+  if (!Number.isInteger(maxEntries) || maxEntries < 1) {
+    throw expected('SLUICE_BAD_OPTION', 'maxEntries as a whole number from 1 on', maxEntries)
+  }
+  if (typeof clock?.now !== 'function') throw expected('SLUICE_BAD_CLOCK', 'a clock with now()', clock)
+  return new Denying(inner, new Refusals(maxEntries, forMs * TICKS_PER_MS), clock)
+}
+
+class Denying implements DenyCache {
+  readonly mode = 'async'
+  readonly clock: Clock
+  hits = 0
+  private readonly inner: RemoteStore
+  private readonly refusals: Refusals
+  private readonly localClock: Clock
+  private readonly prompt = new PromptAnswers()
+  private latest = 0
+
+  constructor(inner: RemoteStore, refusals: Refusals, localClock: Clock) {
+    this.inner = inner
+    this.clock = inner.clock
+    this.refusals = refusals
+    this.localClock = localClock
+  }
+
+  get size(): number {
+    return this.refusals.size
+  }
+
+  get localShare(): number | undefined {
+    return this.inner.localShare
+  }
+
+  get connecting(): Promise<void> | undefined {
+    return this.inner.connecting
+  }
+
+  shardOf(charge: Charge): number {
+    return this.inner.shardOf(charge)
+  }
+
+  probe(shard: number): Promise<void> {
+    return this.inner.probe(shard)
+  }
+
+  space(path: string): Space {
+    return this.inner.space(path)
+  }
+
+  decide(charge: Charge, intent: Intent): Promise<void> {
+    return this.ask([charge], intent)
+  }
+
+  decideAll(charges: readonly Charge[], intent: Intent): Promise<void> {
+    return this.ask(charges, intent)
+  }
+
+  async amend(changes: readonly Change[]): Promise<number[]> {
+    this.now()
+    this.forget(changes)
+    try {
+      return await this.inner.amend(changes)
+    } finally {
+      this.forget(changes) // what was asked for meanwhile may have been answered before it
+    }
+  }
+
+  history(space: Space, rule: Rule, key: string): Promise<number[]> {
+    return this.inner.history(space, rule, key)
+  }
+
+  close(): Promise<void> {
+    return this.inner.close()
+  }
+
+  private ask(charges: readonly Charge[], intent: Intent): Promise<void> {
+    const { refusals } = this
+    const now = this.now()
+    if (!intent.take) return this.send(charges, intent)
+    const repeats = isRepeatable(charges, intent)
+    const isKnown = refusals.concern(charges)
+    const refusal = repeats && isKnown ? refusals.find(charges, now) : undefined
+    if (refusal !== undefined) {
+      this.hits++
+      refusal.retell(charges, now)
+      return this.prompt.answer()
+    }
+    const { changes, kept } = refusals
+    return this.send(charges, intent).then(() => {
+      if (isKnown || refusals.kept !== kept) refusals.hear(charges, intent.strikes)
+      if (repeats && isFinal(charges)) refusals.keep({ charges, sentAt: now, changes }, this.now())
+      else if (repeats && isKnown) refusals.forget(charges)
+    })
+  }
+
+  private send(charges: readonly Charge[], intent: Intent): Promise<void> {
+    return charges.length === 1 ? this.inner.decide(charges[0]!, intent) : this.inner.decideAll(charges, intent)
+  }
+
+  private forget(changes: readonly Change[]): void {
+    // A slot given back lifts no refusal that is kept.
+    for (const change of changes) if (change.type !== 'release') this.refusals.change(change)
+  }
+
+  private now(): number {
+    this.latest = Math.max(this.latest, toTicks(this.localClock.now()))
+    return this.latest
+  }
+}
+
+function isRepeatable(charges: readonly Charge[], { take, holdTicks, bookTicks, strikes }: Intent): boolean {
+  if (!take || holdTicks !== 0 || bookTicks >= 0 || !strikes) return false
+  for (const { role } of charges) if (role >= 0) return false
+  return true
+}
+
+/** Refused, and nothing but time, or a change, makes it another answer. */
+function isFinal(charges: readonly Charge[]): boolean {
+  let isRefused = false
+  for (const charge of charges) {
+    if (charge.fault !== undefined) return false
+    if (charge.allowed) continue
+    if (charge.tentative || charge.rule.kind === 'slots') return false
+    if (charge.role === ENFORCED) isRefused = true
+  }
+  return isRefused
+}

@@ -1,0 +1,145 @@
+import { afterIfStillHere, systemClock, TICKS_PER_MS } from '../../clock.ts'
+import { type Duration, parseDuration } from '../../duration.ts'
+import { expected } from '../../errors.ts'
+import { denyCache } from '../deny-cache.ts'
+import { resilient } from '../resilient.ts'
+import type { RemoteStore, Store, StoreEvent } from '../store.ts'
+import { linkOf, type RedisClient } from './client.ts'
+import { newId } from './hold.ts'
+import { tagOf } from './naming.ts'
+import { RedisRemote } from './redis-remote.ts'
+import { SCRIPTS } from './scripts.generated.ts'
+
+export interface RedisStoreOptions {
+  /** How long a decision may take; `false` waits for as long as it takes. `'25ms'` by default. */
+  deadline?: Duration | false
+  /** How long the first decisions wait for the connection. `'1s'` by default. */
+  connectWait?: Duration
+  /** Refusals are answered again without asking Redis, until they may pass and at most `for`; `false` always asks. */
+  denyCache?: { for?: Duration; maxEntries?: number } | false
+  /** Decisions asked for in one turn of the event loop travel together. `true` by default. */
+  batch?: boolean
+  /** How many hash tags keys are spread over: in a cluster, the most slots that can be used. 128 by default. */
+  tags?: number
+  /** What the store's own few keys start with. `'sluice'` by default. */
+  prefix?: string
+  /** By how many processes a limit is divided while Redis is out of reach; `'auto'` counts them. Without it, each half. */
+  instances?: number | 'auto'
+  /** Renews the slots of `concurrency` limits while their decisions are in use. `false` by default: a slot ends with its ttl. */
+  heartbeat?: boolean
+  /** Told of outages and recoveries, and of a server that throws keys away. By default a warning of the process. */
+  onEvent?: (event: StoreEvent) => void
+}
+
+export interface RedisStats {
+  /** Script calls made. */
+  readonly calls: number
+  /** Refusals answered without asking Redis. */
+  readonly cached: number
+  /** Charges not answered within the deadline. */
+  readonly timeouts: number
+  /** Answers that came when nobody waited for them any more: their charges may have landed. */
+  readonly late: number
+  /** Shards not asked at the moment. */
+  readonly open: number
+}
+
+export interface RedisStore extends Store<'async'> {
+  stats(): RedisStats
+}
+
+const KNOWN = ['deadline', 'connectWait', 'denyCache', 'batch', 'tags', 'prefix', 'instances', 'heartbeat', 'onEvent']
+const COUNT_EVERY_MS = 5000
+const RECHECK_EVERY_MS = 60_000
+
+/** One limit over any number of processes: state and time are those of a Redis server, a cluster, or Valkey. */
+export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): RedisStore {
+  const { deadlineMs, connectWaitMs, tags, prefix } = checked(options)
+  const tell = options.onEvent ?? warn
+  const remote = new RedisRemote({
+    link: linkOf(client),
+    scripts: SCRIPTS,
+    prefix,
+    tagOf: key => tagOf(key, tags),
+    validTicks: deadlineMs === undefined ? 0 : deadlineMs * TICKS_PER_MS,
+    batch: options.batch ?? true,
+    heartbeat: options.heartbeat ?? false,
+  })
+  remote.connect(policy => tell({ type: 'eviction', policy }), RECHECK_EVERY_MS)
+  if (options.instances === 'auto') countInstances(remote)
+  else remote.localShare = options.instances === undefined ? 0.5 : 1 / options.instances
+
+  const { denyCache: cache } = options
+  const cached = cache === false ? undefined : denyCache(remote, cacheOptions(cache))
+  const guarded =
+    deadlineMs === undefined ? undefined : resilient(cached ?? remote, { deadlineMs, connectWaitMs, onEvent: tell })
+  const store: RemoteStore = guarded ?? cached ?? remote
+  return Object.assign(store, {
+    stats: (): RedisStats => ({
+      ...remote.counters,
+      cached: cached?.hits ?? 0,
+      timeouts: guarded?.timeouts ?? 0,
+      open: guarded?.open ?? 0,
+    }),
+  })
+}
+
+function checked(options: RedisStoreOptions) {
+  const unknown = Object.keys(options).find(option => !KNOWN.includes(option))
+  if (unknown !== undefined) throw expected('SLUICE_BAD_OPTION', `redisStore options ${KNOWN.join(', ')}`, unknown)
+  const { deadline = 25, connectWait = 1000, tags = 128, prefix = 'sluice', instances = 2 } = options
+  if (!Number.isInteger(tags) || tags < 1 || tags > 16_384) {
+    throw expected('SLUICE_BAD_OPTION', 'tags as a whole number from 1 to 16384', tags)
+  }
+  if (typeof prefix !== 'string') throw expected('SLUICE_BAD_OPTION', 'prefix as a string', prefix)
+  if (instances !== 'auto' && !(Number.isInteger(instances) && instances >= 1)) {
+    throw expected('SLUICE_BAD_OPTION', "instances as a whole number from 1 on, or 'auto'", instances)
+  }
+  for (const name of ['batch', 'heartbeat'] as const) {
+    const flag = options[name] ?? true
+    if (typeof flag !== 'boolean') throw expected('SLUICE_BAD_OPTION', `${name} as true or false`, flag)
+  }
+  if (options.onEvent !== undefined && typeof options.onEvent !== 'function') {
+    throw expected('SLUICE_BAD_OPTION', 'onEvent as a function', options.onEvent)
+  }
+  return {
+    deadlineMs: deadline === false ? undefined : parseDuration(deadline, 'redisStore deadline', { min: 1 }),
+    connectWaitMs: parseDuration(connectWait, 'redisStore connectWait'),
+    tags,
+    prefix,
+  }
+}
+
+function cacheOptions(cache: Exclude<RedisStoreOptions['denyCache'], false>) {
+  const { for: longest = 1000, maxEntries = 10_000 } = cache ?? {}
+  return { forMs: parseDuration(longest, 'redisStore denyCache.for', { min: 1 }), maxEntries }
+}
+
+/** Shows this process to the others now and then, and counts them. Until the first count, half is its share. */
+function countInstances(remote: RedisRemote): void {
+  const id = String(newId())
+  remote.localShare = 0.5
+  const count = async () => {
+    await remote.connecting
+    if (remote.closed) return
+    await remote.instances(id, 3 * COUNT_EVERY_MS * TICKS_PER_MS).then(
+      found => (remote.localShare = 1 / Math.max(1, found)),
+      () => undefined, // what was known last still holds, and matters now
+    )
+    afterIfStillHere(systemClock, COUNT_EVERY_MS, count)
+  }
+  void count()
+}
+
+/** An outage is never silent. */
+function warn(event: StoreEvent): void {
+  const text =
+    event.type === 'outage'
+      ? `sluice: Redis cannot be asked, limits are decided by onOutage: ${event.error.message}`
+      : event.type === 'recovered'
+        ? `sluice: Redis answers again after ${Math.round(event.outageMs)} ms`
+        : `sluice: Redis evicts keys (maxmemory-policy ${event.policy}), and a forgotten key is a fresh quota: use noeviction`
+  const host = globalThis as { process?: { emitWarning?(text: string): void } }
+  if (host.process?.emitWarning !== undefined) host.process.emitWarning(text)
+  else console.warn(text)
+}
