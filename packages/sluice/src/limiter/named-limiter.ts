@@ -176,7 +176,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     const charges = this.charging.all(subject, cost)
     if (charges.length === 0) return this.answer(this.unlimited(subject, intent))
     const decision = this.ask(charges, intent)
-    if (!intent.take) return decision
+    if (!intent.take || this.onDecision === undefined) return decision
     return decision instanceof Promise ? decision.then(made => this.tell(made, subject)) : this.tell(decision, subject)
   }
 

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import { type ErrorCode, SluiceError, StoreUnavailable } from '../errors.ts'
 import type { Breaker } from './breaker.ts'
 import { type Asked, Deadlines, type Turn } from './deadlines.ts'
-import type { Charge } from './store.ts'
+import type { Charge, Intent, RemoteStore } from './store.ts'
 
 /** Faults of a key, not of its shard. */
 const OF_THE_KEY: readonly ErrorCode[] = ['SLUICE_FOREIGN_VALUE', 'SLUICE_KEY_TOO_LONG']
@@ -19,9 +19,13 @@ export class Calls {
     this.breakerOf = breakerOf
   }
 
-  /** Resolves when the charges are decided; those that are not in time have a fault then. */
-  decided(charges: readonly Charge[], answer: Promise<void>): Promise<void> {
-    return new Promise((resolve, reject) => this.watch(new Deciding(this, charges, resolve, reject), answer))
+  /** Asks a store, and calls back when the charges are decided; those that are not in time have a fault then. */
+  decide(store: RemoteStore, charges: readonly Charge[], intent: Intent, done: () => void): void {
+    const call = new Deciding(this, charges, done)
+    this.deadlines.watch(call)
+    store.ask(charges, intent, () => {
+      if (call.turn !== undefined) this.answered(call, call.turn, undefined)
+    })
   }
 
   /** The answer, or a rejection at the deadline. */
@@ -103,6 +107,10 @@ class Call<T> implements Asked {
 
 /** A call for decisions: when it fails, the charges say so. What is decided by then stays decided. */
 class Deciding extends Call<void> {
+  constructor(calls: Calls, charges: readonly Charge[], done: () => void) {
+    super(calls, charges, done, done)
+  }
+
   override late(sentIn: number, error: StoreUnavailable): void {
     const undecided = this.charges.filter(isUndecided)
     this.calls.timeouts += undecided.length

@@ -7,7 +7,7 @@ import { TODAY } from '../testing/store-suite/world.ts'
 import { type DenyCacheOptions, denyCache } from './deny-cache.ts'
 import { Desk } from './fixtures/deny-desk.ts'
 import { farMemory } from './fixtures/far-memory.ts'
-import { BESIDE, type Charge, ENFORCED, type Intent, LOOK, type RemoteStore, reserving, TAKE, WAIT } from './store.ts'
+import { BESIDE, Charge, ENFORCED, type Intent, LOOK, type RemoteStore, reserving, TAKE, WAIT } from './store.ts'
 
 const MS = 1000
 const SECOND = 1000 * MS
@@ -43,7 +43,7 @@ describe('a refusal', () => {
     desk.goTo(100 * MS - 1)
     expect(await desk.asks(() => gate.consume('a'))).toBe(false)
     desk.goTo(100 * MS)
-    expect((await gate.consume('a')).allowed).toBe(true)
+    expect([(await gate.consume('a')).allowed, desk.cache.size]).toEqual([true, 0])
   })
 
   test.each([1, 50, 1000, 5000])('ends after %i ms where those are fewer', async forMs => {
@@ -179,6 +179,21 @@ describe('what happens here is seen at once', () => {
     expect((await gate.consume('a', 2)).retryAt).toBe(TODAY + 120 * SECOND)
   })
 
+  test('such a charge that was on its way together with the refusal', async () => {
+    const gate = new Desk().gate(slow)
+    await gate.consume('a')
+    const [refused, passed] = await Promise.all([gate.consume('a', 2), gate.consume('a')])
+    expect([refused.allowed, passed.allowed]).toEqual([false, true])
+    expect((await gate.consume('a', 2)).retryAt).toBe(TODAY + 120 * SECOND)
+  })
+
+  test('a reset, however many others follow', async () => {
+    const gate = await refused(new Desk())
+    await gate.reset('a')
+    for (let n = 0; n < 5000; n++) await gate.reset(`key ${n}`)
+    expect((await gate.consume('a')).allowed).toBe(true)
+  })
+
   test('but a change of another key, or of another limit, drops nothing', async () => {
     const desk = new Desk()
     const gate = await refused(desk)
@@ -196,7 +211,11 @@ describe('another question is asked', () => {
     ['another limit', desk => desk.gate(slow, { path: 'other' }).consume('a')],
     ['another policy of the same shape', desk => desk.gate(tokenBucket({ capacity: 3, refill: '1/m' })).consume('a')],
     ['another policy', desk => desk.gate(slidingLog({ limit: 2, window: '1m' })).consume('a')],
-    ['another block rule', desk => desk.gate(slow, { block }).consume('a')],
+    [
+      'another block rule',
+      (desk, { limit: { space }, rule }) =>
+        desk.cache.decide(new Charge({ space, block }, rule, 'a', 1, ENFORCED), TAKE),
+    ],
     ['another role', (desk, gate) => desk.cache.decide(gate.charge('a', 1, BESIDE), TAKE)],
     ['one limit more', (desk, gate) => desk.world.decide([gate.charge('a', 1), other(desk).charge('a', 1)], TAKE)],
     ['a look', (_, gate) => gate.peek('a')],
@@ -210,6 +229,15 @@ describe('another question is asked', () => {
   })
 
   const other = (desk: Desk) => desk.gate(slow, { path: 'other' })
+
+  test('another role of one of several limits', async () => {
+    const desk = new Desk()
+    const [gate, beside] = [await refused(desk), other(desk)]
+    const ask = (role: number) => desk.cache.decideAll([gate.charge('a', 1), beside.charge('a', 1, role)], TAKE)
+    const asks = []
+    for (const role of [ENFORCED, BESIDE, BESIDE, ENFORCED]) asks.push(await desk.asks(() => ask(role)))
+    expect(asks).toEqual([true, true, false, false])
+  })
 
   test('the same policy made anew is the same question', async () => {
     const desk = new Desk()
@@ -257,9 +285,12 @@ describe('not remembered is', () => {
     const fault = new StoreUnavailable('SLUICE_STORE_TIMEOUT', 'too late')
     const withFault = (far: RemoteStore): RemoteStore => ({
       ...far,
-      async decideAll(charges, intent) {
-        await far.decideAll(charges, intent)
-        charges[1]!.fault = fault
+      ask(charges, intent, done) {
+        const withFault = () => {
+          if (charges.length > 1) charges[1]!.fault = fault
+          done()
+        }
+        far.ask(charges, intent, withFault)
       },
     })
     const desk = new Desk({}, withFault)

@@ -2,7 +2,16 @@ import { type Clock, systemClock, TICKS_PER_MS, toTicks } from '../clock.ts'
 import { expected } from '../errors.ts'
 import { PromptAnswers } from './prompt-answers.ts'
 import { Refusals } from './refusals.ts'
-import { type Change, type Charge, ENFORCED, type Intent, type RemoteStore, type Rule, type Space } from './store.ts'
+import {
+  asked,
+  type Change,
+  type Charge,
+  ENFORCED,
+  type Intent,
+  type RemoteStore,
+  type Rule,
+  type Space,
+} from './store.ts'
 
 export interface DenyCacheOptions {
   /** The longest that a refusal is repeated unasked, and so the latest that a change made elsewhere is seen. 1000 by default. */
@@ -81,11 +90,11 @@ class Denying implements DenyCache {
   }
 
   decide(charge: Charge, intent: Intent): Promise<void> {
-    return this.ask([charge], intent)
+    return asked(this, [charge], intent)
   }
 
   decideAll(charges: readonly Charge[], intent: Intent): Promise<void> {
-    return this.ask(charges, intent)
+    return asked(this, charges, intent)
   }
 
   async amend(changes: readonly Change[]): Promise<number[]> {
@@ -106,33 +115,35 @@ class Denying implements DenyCache {
     return this.inner.close()
   }
 
-  private ask(charges: readonly Charge[], intent: Intent): Promise<void> {
-    const { refusals } = this
+  ask(charges: readonly Charge[], intent: Intent, done: () => void): void {
     const now = this.now()
-    if (!intent.take) return this.send(charges, intent)
+    if (intent.take) this.askOnce(charges, intent, now, done)
+    else this.inner.ask(charges, intent, done)
+  }
+
+  private askOnce(charges: readonly Charge[], intent: Intent, now: number, done: () => void): void {
+    const { refusals } = this
     const repeats = isRepeatable(charges, intent)
     const isKnown = refusals.concern(charges)
     const refusal = repeats && isKnown ? refusals.find(charges, now) : undefined
     if (refusal !== undefined) {
       this.hits++
       refusal.retell(charges, now)
-      return this.prompt.answer()
+      void this.prompt.answer().then(done)
+      return
     }
     const { changes, kept } = refusals
-    return this.send(charges, intent).then(() => {
+    this.inner.ask(charges, intent, () => {
       if (isKnown || refusals.kept !== kept) refusals.hear(charges, intent.strikes)
       if (repeats && isFinal(charges)) refusals.keep({ charges, sentAt: now, changes }, this.now())
       else if (repeats && isKnown) refusals.forget(charges)
+      done()
     })
-  }
-
-  private send(charges: readonly Charge[], intent: Intent): Promise<void> {
-    return charges.length === 1 ? this.inner.decide(charges[0]!, intent) : this.inner.decideAll(charges, intent)
   }
 
   private forget(changes: readonly Change[]): void {
     // A slot given back lifts no refusal that is kept.
-    for (const change of changes) if (change.type !== 'release') this.refusals.change(change)
+    for (const { type, charge } of changes) if (type !== 'release') this.refusals.change(charge)
   }
 
   private now(): number {

@@ -1,6 +1,6 @@
 import { isAlike, isStrike, lastToFree, nameOf, type Question, Refusal, ticksLeft } from './refusal.ts'
 import { type RefusedKey, RefusedKeys } from './refused-keys.ts'
-import { type Change, type Charge, ENFORCED } from './store.ts'
+import { type Charge, ENFORCED } from './store.ts'
 
 /** In characters. Names hold keys, and those are as long as whoever sends them likes. */
 const LONGEST_NAME = 4096
@@ -71,8 +71,8 @@ export class Refusals {
   }
 
   /** Nothing that was asked for until now holds for the key that is changed. */
-  change(change: Change): void {
-    this.keysOf(change.charge).change(change, ++this.changes)
+  change(charge: Charge): void {
+    this.keysOf(charge).change(charge.key, ++this.changes)
   }
 
   private latestAlike(charges: readonly Charge[]): Refusal | undefined {

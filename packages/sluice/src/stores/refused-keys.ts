@@ -1,5 +1,5 @@
 import { isStrike, type Refusal } from './refusal.ts'
-import type { Change, Charge } from './store.ts'
+import type { Charge } from './store.ts'
 
 /** How many changes of one limit are remembered by key; beyond it, only that every key may have been changed. */
 const MOST_CHANGES = 1024
@@ -26,14 +26,12 @@ export class RefusedKeys {
     return key
   }
 
-  change({ type, charge: { key } }: Change, count: number): void {
+  change(key: string, count: number): void {
     if (this.changed.size >= MOST_CHANGES) {
       this.changed.clear()
       this.allChanged = count
     }
     this.changed.set(key, count)
-    const refused = this.refused.get(key)
-    if (refused !== undefined && (type === 'reset' || type === 'block')) refused.blockedUntil = 0
   }
 
   isChangedAfter(key: string, count: number): boolean {

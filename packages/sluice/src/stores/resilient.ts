@@ -5,6 +5,7 @@ import { Calls } from './calls.ts'
 import { FirstConnection } from './first-connection.ts'
 import { PromptAnswers } from './prompt-answers.ts'
 import {
+  asked,
   type Change,
   Charge,
   ENFORCED,
@@ -93,13 +94,16 @@ class Resilient implements ResilientStore {
   }
 
   decide(charge: Charge, intent: Intent): Promise<void> {
-    if (!this.isCalm) return this.decideWarily([charge], intent)
-    return this.calls.decided([charge], this.inner.decide(charge, intent))
+    return asked(this, [charge], intent)
   }
 
   decideAll(charges: readonly Charge[], intent: Intent): Promise<void> {
-    if (!this.isCalm) return this.decideWarily(charges, intent)
-    return this.calls.decided(charges, this.inner.decideAll(charges, intent))
+    return asked(this, charges, intent)
+  }
+
+  ask(charges: readonly Charge[], intent: Intent, done: () => void): void {
+    if (this.isCalm) this.calls.decide(this.inner, charges, intent, done)
+    else void this.askWarily(charges, intent).then(done)
   }
 
   amend(changes: readonly Change[]): Promise<number[]> {
@@ -124,7 +128,7 @@ class Resilient implements ResilientStore {
     return this.open === 0 && this.inner.connecting === undefined
   }
 
-  private async decideWarily(charges: readonly Charge[], intent: Intent): Promise<void> {
+  private async askWarily(charges: readonly Charge[], intent: Intent): Promise<void> {
     await this.connected(charges)
     const reachable = charges.filter(charge => {
       const refusal = this.refusalOf(charge)
@@ -134,7 +138,7 @@ class Resilient implements ResilientStore {
     if (reachable.length === 0) return this.prompt.answer()
     // Where some go without the others, a shadow's place among them is another: one with that role goes in its stead.
     const sent = reachable.map(charge => (charge.role < 0 ? charge : standIn(charge, charges, reachable)))
-    await this.calls.decided(sent, this.inner.decideAll(sent, intent))
+    await new Promise<void>(resolve => this.calls.decide(this.inner, sent, intent, resolve))
     for (const [i, charge] of reachable.entries()) Object.assign(charge, sent[i], { role: charge.role })
   }
 

@@ -286,12 +286,22 @@ export type Change =
 
 /** A store across a network, as far as its wrappers must know it. */
 export interface RemoteStore extends Store<'async'> {
+  /**
+   * `decide` and `decideAll` without the promise: `done` is called once, when all charges are decided or at fault. For
+   * wrappers, since a promise in every layer would cost more than the layers themselves.
+   */
+  ask(charges: readonly Charge[], intent: Intent, done: () => void): void
   /** Shards fail one by one: which of them holds the state of a charge? A single server is shard 0. */
   shardOf(charge: Charge): number
   /** Resolves when a shard has carried out a write that concerns no limit; rejects with StoreUnavailable. */
   probe(shard: number): Promise<void>
   /** Resolves when the first connection stands, never rejects; `undefined` from then on. */
   readonly connecting: Promise<void> | undefined
+}
+
+/** One decision of a remote store, as a promise. */
+export function asked(store: RemoteStore, charges: readonly Charge[], intent: Intent): Promise<void> {
+  return new Promise(resolve => store.ask(charges, intent, resolve))
 }
 
 /** What a remote store tells: an outage is never silent. */

@@ -26,6 +26,10 @@ export class Parts {
   private readonly logs: string[] = []
   private readonly numbers = new Map<string, number>()
   private readonly specs: string[] = []
+  /** Nearly always the one asked for next. */
+  private lastRule: Rule | undefined
+  private lastBlock: BlockRule | undefined
+  private lastSpec = 0
   private readonly specNumbers = new Map<Rule, Map<BlockRule | undefined, number>>()
 
   constructor(tags: (key: string) => number, now: number) {
@@ -49,6 +53,14 @@ export class Parts {
 
   /** The number of the charge's limit in the list that is sent, from 1 on. */
   specNumber({ rule, limit: { block } }: Charge): number {
+    if (rule === this.lastRule && block === this.lastBlock) return this.lastSpec
+    this.lastRule = rule
+    this.lastBlock = block
+    this.lastSpec = this.numberOf(rule, block)
+    return this.lastSpec
+  }
+
+  private numberOf(rule: Rule, block: BlockRule | undefined): number {
     let byBlock = this.specNumbers.get(rule)
     if (byBlock === undefined) {
       byBlock = new Map()

@@ -8,6 +8,9 @@ export class RedisSpace implements Space {
   private readonly stem: string
   /** By rule: what stands between the tag and the key. */
   private readonly stems = new Map<Rule, string>()
+  /** Nearly always the rule asked for next. */
+  private lastRule: Rule | undefined
+  private lastStem = ''
 
   constructor(path: string) {
     this.path = path
@@ -16,6 +19,11 @@ export class RedisSpace implements Space {
   }
 
   nameOf(rule: Rule, key: string, tag: number): string {
+    const stem = rule === this.lastRule ? this.lastStem : this.stemOf(rule)
+    return isWellFormed(key) ? `{${tag}}${stem}:${key}` : `{${tag}}${stem};${escaped(key)}`
+  }
+
+  private stemOf(rule: Rule): string {
     let stem = this.stems.get(rule)
     if (stem === undefined) {
       // Plans chosen for each subject may be many, and made anew each time.
@@ -23,7 +31,9 @@ export class RedisSpace implements Space {
       stem = this.stem + kindOf(rule)
       this.stems.set(rule, stem)
     }
-    return isWellFormed(key) ? `{${tag}}${stem}:${key}` : `{${tag}}${stem};${escaped(key)}`
+    this.lastRule = rule
+    this.lastStem = stem
+    return stem
   }
 }
 

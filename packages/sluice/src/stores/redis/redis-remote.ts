@@ -1,7 +1,7 @@
 import type { Rule } from '../../algorithms/rule.ts'
 import { afterIfStillHere, type Clock, systemClock } from '../../clock.ts'
 import { StoreUnavailable } from '../../errors.ts'
-import { type Change, Charge, ENFORCED, type Intent, type RemoteStore, type Space } from '../store.ts'
+import { asked, type Change, Charge, ENFORCED, type Intent, type RemoteStore, type Space } from '../store.ts'
 import { decideAcross } from './across.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { RedisSpace } from './naming.ts'
@@ -68,22 +68,37 @@ export class RedisRemote implements RemoteStore {
   }
 
   decide(charge: Charge, intent: Intent): Promise<void> {
-    if (this.unusable([charge])) return DONE
-    return this.decideTogether([charge], intent)
+    return asked(this, [charge], intent)
   }
 
   decideAll(charges: readonly Charge[], intent: Intent): Promise<void> {
-    if (charges.length === 0 || this.unusable(charges)) return DONE
-    const first = this.shardOf(charges[0]!)
-    if (charges.every(charge => this.shardOf(charge) === first)) return this.decideTogether(charges, intent)
-    return decideAcross(this, charges, intent)
+    return asked(this, charges, intent)
+  }
+
+  ask(charges: readonly Charge[], intent: Intent, done: () => void): void {
+    if (charges.length === 0 || this.unusable(charges)) done()
+    else if (this.isTogether(charges)) this.askTogether(charges, intent, done)
+    else void decideAcross(this, charges, intent).then(done)
   }
 
   /** As one call where one shard holds them all; the caller knows that it does. */
   decideTogether(charges: readonly Charge[], intent: Intent): Promise<void> {
-    const decided = this.shard(this.shardOf(charges[0]!)).decide(charges, intent)
+    return new Promise(resolve => this.askTogether(charges, intent, resolve))
+  }
+
+  private isTogether(charges: readonly Charge[]): boolean {
+    if (charges.length === 1 || !this.settings.link.isCluster) return true
+    const first = this.shardOf(charges[0]!)
+    return charges.every(charge => this.shardOf(charge) === first)
+  }
+
+  private askTogether(charges: readonly Charge[], intent: Intent, done: () => void): void {
     const { heartbeat } = this
-    return heartbeat === undefined ? decided : decided.then(() => heartbeat.watch(charges))
+    const held = () => {
+      heartbeat!.watch(charges)
+      done()
+    }
+    this.shard(this.shardOf(charges[0]!)).ask(charges, intent, heartbeat === undefined ? done : held)
   }
 
   async amend(changes: readonly Change[]): Promise<number[]> {
@@ -134,5 +149,3 @@ export class RedisRemote implements RemoteStore {
     return shard
   }
 }
-
-const DONE = Promise.resolve()

@@ -47,6 +47,7 @@ export class Shard {
   private readonly stats: ShardStats
   private readonly clockKey: string
   private readonly recordStem: string
+  private records = 0
   private readonly keepSeconds: number
   /** Built but not sent: the last one may still grow. */
   private waiting: Call[] = []
@@ -55,17 +56,15 @@ export class Shard {
     this.settings = settings
     this.stats = stats
     this.clockKey = `{${tag}}:${settings.prefix}:clock`
-    this.recordStem = `{${tag}}:${settings.prefix}:call:`
+    this.recordStem = `{${tag}}:${settings.prefix}:call:${newId()}:`
     this.keepSeconds = settings.validTicks === 0 ? KEEP_SECONDS : Math.ceil(settings.validTicks / MICROSECONDS) + 1
   }
 
-  decide(charges: readonly Charge[], intent: Intent): Promise<void> {
-    return new Promise(resolve => {
-      const last = this.waiting.at(-1)
-      const call = last instanceof DecideCall && !last.isFull ? last : this.open(this.newDecideCall())
-      call.add(charges, intent, resolve)
-      if (!this.settings.batch) this.flush()
-    })
+  ask(charges: readonly Charge[], intent: Intent, done: () => void): void {
+    const last = this.waiting.at(-1)
+    const call = last instanceof DecideCall && !last.isFull ? last : this.open(this.newDecideCall())
+    call.add(charges, intent, done)
+    if (!this.settings.batch) this.flush()
   }
 
   amend(change: Change): Promise<number> {
@@ -94,11 +93,16 @@ export class Shard {
     parts.keyNumber(charge)
     parts.specNumber(charge)
     const args = [parts.json(this.keepSeconds, '"history":1'), '0']
-    const keys = parts.keys([this.clockKey, this.recordStem + newId()])
+    const keys = parts.keys([this.clockKey, this.nextRecord()])
     const reply = await this.run(this.settings.scripts.history, keys, args)
     const times = Array.from({ length: reply.length - 1 }, (_, n) => reply.at(n + 1))
     if (times[0]! < 0) throw new StoreUnavailable('SLUICE_FOREIGN_VALUE', 'a foreign value stands at the key')
     return times
+  }
+
+  /** Where the reply to the next call is kept: nobody else's ever has that name. */
+  private nextRecord(): string {
+    return this.recordStem + ++this.records
   }
 
   private newDecideCall(): DecideCall {
@@ -137,7 +141,7 @@ export class Shard {
       return
     }
     this.stats.calls++
-    const keys = call.parts.keys([this.clockKey, this.recordStem + newId()])
+    const keys = call.parts.keys([this.clockKey, this.nextRecord()])
     const sentAt = this.clock.here()
     const validUntil = validTicks === 0 || !this.clock.isKnown ? 0 : this.clock.there(sentAt) + validTicks
     try {
