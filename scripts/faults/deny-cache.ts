@@ -63,6 +63,14 @@ export const denyCacheFaults: readonly Fault[] = [
   {
     ...seen,
     law: [12],
+    says: 'a reset made here is forgotten when many others follow',
+    file: 'stores/refused-keys.ts',
+    find: 'this.allChanged = count',
+    replace: '',
+  },
+  {
+    ...seen,
+    law: [12],
     says: 'a change that a refusal has overtaken is overlooked',
     file: 'stores/deny-cache.ts',
     find: 'this.forget(changes) // what',

@@ -1,7 +1,7 @@
 import type { Rule } from '../../algorithms/rule.ts'
 import type { StoreUnavailable } from '../../errors.ts'
 import type { BlockRule, Charge } from '../store.ts'
-import { nameOf } from './naming.ts'
+import { nameOf, stemOf } from './naming.ts'
 import type { Reply, Script } from './script.ts'
 import { specEnd, specText } from './spec.ts'
 
@@ -24,7 +24,10 @@ export class Parts {
   private readonly now: number
   private readonly values: string[] = []
   private readonly logs: string[] = []
-  private readonly numbers = new Map<string, number>()
+  /** By stem, then by key: so a name is made once for each key, and never sought. */
+  private readonly numbers = new Map<string, Map<string, number>>()
+  private lastStem = ''
+  private lastNumbers = new Map<string, number>()
   private readonly specs: string[] = []
   /** Nearly always the one asked for next. */
   private lastRule: Rule | undefined
@@ -38,17 +41,31 @@ export class Parts {
   }
 
   get keyCount(): number {
-    return this.numbers.size
+    return this.values.length + this.logs.length
   }
 
   /** The number of the charge's key: from 1 on, or from -1 down for logs, which stand behind the others. */
   keyNumber(charge: Charge): number {
-    const name = nameOf(charge, this.tags(charge.key))
-    const known = this.numbers.get(name)
+    const { key, rule } = charge
+    const stem = stemOf(charge)
+    const numbers = stem === this.lastStem ? this.lastNumbers : this.numbersOf(stem)
+    const known = numbers.get(key)
     if (known !== undefined) return known
-    const number = charge.rule.kind === 'log' ? -this.logs.push(name) : this.values.push(name)
-    this.numbers.set(name, number)
+    const name = nameOf(stem, key, this.tags(key))
+    const number = rule.kind === 'log' ? -this.logs.push(name) : this.values.push(name)
+    numbers.set(key, number)
     return number
+  }
+
+  private numbersOf(stem: string): Map<string, number> {
+    let numbers = this.numbers.get(stem)
+    if (numbers === undefined) {
+      numbers = new Map()
+      this.numbers.set(stem, numbers)
+    }
+    this.lastStem = stem
+    this.lastNumbers = numbers
+    return numbers
   }
 
   /** The number of the charge's limit in the list that is sent, from 1 on. */

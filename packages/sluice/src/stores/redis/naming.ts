@@ -18,12 +18,9 @@ export class RedisSpace implements Space {
     this.stem = `:${path.charCodeAt(0) === 0 ? path.slice(1) : path}:`
   }
 
-  nameOf(rule: Rule, key: string, tag: number): string {
-    const stem = rule === this.lastRule ? this.lastStem : this.stemOf(rule)
-    return isWellFormed(key) ? `{${tag}}${stem}:${key}` : `{${tag}}${stem};${escaped(key)}`
-  }
-
-  private stemOf(rule: Rule): string {
+  /** What all keys of the limit under such a rule have in common. */
+  stemOf(rule: Rule): string {
+    if (rule === this.lastRule) return this.lastStem
     let stem = this.stems.get(rule)
     if (stem === undefined) {
       // Plans chosen for each subject may be many, and made anew each time.
@@ -39,8 +36,12 @@ export class RedisSpace implements Space {
 
 const MOST_STEMS = 1000
 
-export function nameOf(charge: Charge, tag: number): string {
-  return (charge.limit.space as RedisSpace).nameOf(charge.rule, charge.key, tag)
+export function stemOf(charge: Charge): string {
+  return (charge.limit.space as RedisSpace).stemOf(charge.rule)
+}
+
+export function nameOf(stem: string, key: string, tag: number): string {
+  return isWellFormed(key) ? `{${tag}}${stem}:${key}` : `{${tag}}${stem};${escaped(key)}`
 }
 
 /** A bucket keeps its state when its rate changes; all others start afresh with another window. */
