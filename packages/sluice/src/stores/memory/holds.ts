@@ -1,4 +1,5 @@
 import { Charge } from '../store.ts'
+import { ExpiryQueue } from './expiry-queue.ts'
 import type { Ledger } from './ledger.ts'
 
 /** One reservation: so much of a limit, kept until it is settled or expires. */
@@ -18,6 +19,7 @@ export class Holds {
   /** By key, soonest expiry first. */
   private readonly byKey = new Map<string, Hold[]>()
   private readonly ledgerOf: (charge: Charge) => Ledger
+  private readonly queue = new ExpiryQueue<Hold>(hold => hold.charged !== undefined)
 
   constructor(ledgerOf: (charge: Charge) => Ledger) {
     this.ledgerOf = ledgerOf
@@ -25,13 +27,13 @@ export class Holds {
 
   /** What is held for a key now, after settling what has expired. */
   held(key: string, now: number): number {
-    this.expire(key, now)
+    this.expireDue(now)
     return this.byKey.get(key)?.reduce((sum, hold) => sum + hold.charge.cost, 0) ?? 0
   }
 
-  add(charge: Charge, expiry: number, now: number): Hold {
-    this.expireAny(now)
+  add(charge: Charge, expiry: number): Hold {
     const hold: Hold = { charge, expiry, charged: undefined }
+    this.queue.add(hold)
     const holds = this.byKey.get(charge.key) ?? []
     const after = holds.findIndex(other => other.expiry > expiry)
     holds.splice(after < 0 ? holds.length : after, 0, hold)
@@ -45,19 +47,23 @@ export class Holds {
    */
   settle(hold: Hold, actual: number, now: number): number {
     const { charge } = hold
-    this.expire(charge.key, now)
+    this.expireDue(now)
     if (hold.charged !== undefined) return hold.charged
     this.drop(hold)
     const ledger = this.ledgerOf(charge)
     ledger.locate(charge, now)
     const room = 2 * charge.rule.limit - ledger.counted(charge, now) - this.held(charge.key, now)
     hold.charged = Math.min(actual, Math.max(charge.cost, room))
+    this.queue.ended()
     if (hold.charged > 0) ledger.take(charge, hold.charged, now)
     return hold.charged
   }
 
   forget(key: string): void {
-    for (const hold of this.byKey.get(key) ?? []) hold.charged = 0
+    for (const hold of this.byKey.get(key) ?? []) {
+      hold.charged = 0
+      this.queue.ended()
+    }
     this.byKey.delete(key)
   }
 
@@ -95,26 +101,14 @@ export class Holds {
     return this.ledgerOf(charge).replica(charge.key, now)
   }
 
-  private expire(key: string, now: number): void {
-    const holds = this.byKey.get(key)
-    while (holds !== undefined && holds.length > 0 && holds[0]!.expiry <= now) {
-      const hold = holds[0]!
+  /** Charges what has expired, whosever it is: a key that nobody asks about must not look idle. */
+  expireDue(now: number): void {
+    for (let hold = this.queue.next(now); hold !== undefined; hold = this.queue.next(now)) {
       this.drop(hold)
       hold.charged = hold.charge.cost
       const ledger = this.ledgerOf(hold.charge)
       ledger.locate(hold.charge, hold.expiry)
       ledger.take(hold.charge, hold.charge.cost, hold.expiry)
-    }
-  }
-
-  /** Looks at the keys longest here, so that reservations nobody settles or asks about do not pile up. */
-  private expireAny(now: number): void {
-    let looks = 2
-    for (const [key, holds] of this.byKey) {
-      if (looks-- === 0) return
-      this.byKey.delete(key)
-      this.byKey.set(key, holds)
-      this.expire(key, now)
     }
   }
 

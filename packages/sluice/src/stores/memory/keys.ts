@@ -33,6 +33,8 @@ export class Keys {
   /** Whether that is a place it shares. */
   pooled = false
   readonly table: KeyTable
+  /** Called before a sweep: what is still to be charged to a key makes it less idle than it looks. */
+  beforeSweep: ((now: number) => void) | undefined = undefined
   private readonly owner: PoolOwner
   private readonly shared: Shared
   private pool: KeyTable | undefined
@@ -74,6 +76,7 @@ export class Keys {
 
   /** Looks at a few slots, forgets the idle, and says whether it came round. */
   sweep(slots: number, now: number): boolean {
+    this.beforeSweep?.(now)
     if (!this.table.sweep(slots, this.owner, now)) return false
     this.dropIdlePool(now)
     return true

@@ -47,6 +47,7 @@ export class MemorySpace implements Space {
     if (ledger === undefined) {
       ledger = this.newLedger(rule)
       this.ledgers.set(rule.shape, ledger)
+      if (this.holds !== undefined) this.settleFirst(ledger, this.holds)
       this.swept.push(ledger.keys)
     }
     this.lastRule = rule
@@ -64,9 +65,16 @@ export class MemorySpace implements Space {
   }
 
   needHolds(): Holds {
-    this.plain = false
-    this.holds ??= new Holds((charge: Charge) => this.ledger(charge.rule))
+    if (this.holds === undefined) {
+      this.plain = false
+      this.holds = new Holds((charge: Charge) => this.ledger(charge.rule))
+      for (const ledger of this.ledgers.values()) this.settleFirst(ledger, this.holds)
+    }
     return this.holds
+  }
+
+  private settleFirst(ledger: Ledger, holds: Holds): void {
+    ledger.keys.beforeSweep = now => holds.expireDue(now)
   }
 
   /** What is reserved for a key now. */
@@ -111,7 +119,7 @@ export class MemorySpace implements Space {
   take(charge: Charge, intent: Intent, now: number): void {
     const holds = intent.holdTicks > 0 && charge.rule.kind !== 'slots'
     if (!intent.take || charge.taken || (charge.cost === 0 && !holds)) return
-    if (holds) charge.hold = this.needHolds().add(charge, now + intent.holdTicks, now)
+    if (holds) charge.hold = this.needHolds().add(charge, now + intent.holdTicks)
     else this.ledger(charge.rule).take(charge, charge.cost, now)
     charge.receipt = this.shared.room.resets + 1
   }

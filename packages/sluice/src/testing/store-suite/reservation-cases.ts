@@ -2,7 +2,7 @@ import { createLimiter } from '../../limiter/create.ts'
 import { type Case, holds, same, show } from './case.ts'
 import { Gate } from './gate.ts'
 import { asModelled } from './held-model.ts'
-import { ofEveryRateKind } from './policies.ts'
+import { bucketsOf, ofEveryRateKind } from './policies.ts'
 import { type Bench, TODAY, type World } from './world.ts'
 
 const KEY = 'user:42'
@@ -12,6 +12,7 @@ export function reservationCases(bench: Bench): Case[] {
   return [
     { name: 'reservations among charges, credits and refunds do as their model does', run: () => asModelled(bench) },
     { name: 'settling gives back all of reserved − actual, however much time has passed', run: () => settled(bench) },
+    { name: 'what a reservation cost is counted however long nobody asks', run: () => unasked(bench) },
     { name: 'what is held does not drain', run: () => doesNotDrain(bench) },
     {
       name: 'an expired reservation costs what was reserved, and settling it again changes nothing',
@@ -47,6 +48,22 @@ async function settled(bench: Bench): Promise<void> {
       const next = await gate.reserve(KEY, 5, 200 * MINUTE)
       same(await gate.settle(next, 0), 0, where)
       same((await gate.peek(KEY)).remaining, 7, where)
+    })
+  }
+}
+
+/** A bucket that looks dry is not, if a reservation has expired on it meanwhile. */
+async function unasked(bench: Bench): Promise<void> {
+  for (const policy of bucketsOf(10, { count: 1, periodMs: 1000 })) {
+    await bench.inWorld(async world => {
+      world.goTo(TODAY)
+      const gate = new Gate(world, policy)
+      await gate.consume(KEY, 6)
+      await gate.reserve(KEY, 4, 1_000_000)
+      world.goTo(TODAY + 8_000_000)
+      for (let n = 0; n < bench.times(5000); n++) await gate.peek('another')
+      for (let n = 0; n < 50; n++) await gate.consume(`new ${n}`)
+      same((await gate.peek(KEY)).remaining, 8, () => `policy ${show(policy)}, 6 used and 4 reserved for a second`)
     })
   }
 }
