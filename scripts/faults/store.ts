@@ -3,6 +3,14 @@ import type { Fault } from './fault.ts'
 /** What a store does around its kernels: taking, time, keys, room. */
 export const storeFaults: readonly Fault[] = [
   {
+    law: [8],
+    part: 'store',
+    says: 'a key is forgotten although an expired reservation is still to be charged to it',
+    file: 'stores/memory/memory-space.ts',
+    find: 'ledger.keys.beforeSweep = now => holds.expireDue(now)',
+    replace: 'ledger.keys.beforeSweep = undefined',
+  },
+  {
     law: [1],
     part: 'store',
     says: 'a refused cost is charged',

@@ -61,8 +61,8 @@ async function unasked(bench: Bench): Promise<void> {
       await gate.consume(KEY, 6)
       await gate.reserve(KEY, 4, 1_000_000)
       world.goTo(TODAY + 8_000_000)
-      for (let n = 0; n < bench.times(5000); n++) await gate.peek('another')
-      for (let n = 0; n < 50; n++) await gate.consume(`new ${n}`)
+      const other = new Gate(world, policy, { path: 'other' })
+      for (let n = 0; n < bench.times(5000); n++) await other.peek('another')
       same((await gate.peek(KEY)).remaining, 8, () => `policy ${show(policy)}, 6 used and 4 reserved for a second`)
     })
   }
