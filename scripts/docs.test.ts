@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { startRedis } from 'sluice-harness'
 import { expect, test } from 'vitest'
 
 const root = new URL('..', import.meta.url).pathname
@@ -27,7 +28,8 @@ function inFolder(run: (folder: string) => void): void {
 
 const bin = (name: string) => join(root, 'node_modules/.bin', name)
 
-test('every TypeScript example in README and docs type-checks and runs', () => {
+test('every TypeScript example in README and docs type-checks and runs', async () => {
+  const redis = await startRedis()
   inFolder(folder => {
     const files = pages().flatMap(page =>
       blocks(page).map((code, n) => {
@@ -41,7 +43,11 @@ test('every TypeScript example in README and docs type-checks and runs', () => {
     const tsconfig = { extends: '../../../tsconfig.base.json', compilerOptions, include: ['*.mts'] }
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
     execFileSync(bin('tsc'), ['-p', folder], { stdio: 'pipe' })
-    writeFileSync(join(folder, 'all.mts'), files.map(file => `await import('./${file}')`).join('\n'))
-    execFileSync(bin('tsx'), ['--conditions=@sluice/source', join(folder, 'all.mts')], { stdio: 'pipe', cwd: root })
+    // Clients of servers stay connected, as a service's would.
+    const all = [...files.map(file => `await import('./${file}')`), 'process.exit()']
+    writeFileSync(join(folder, 'all.mts'), all.join('\n'))
+    const env = { ...process.env, REDIS_URL: `redis://${redis.host}:${redis.port}` }
+    execFileSync(bin('tsx'), ['--conditions=@sluice/source', join(folder, 'all.mts')], { stdio: 'pipe', cwd: root, env })
   })
+  await redis.stop()
 })
