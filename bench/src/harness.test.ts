@@ -81,6 +81,12 @@ test('the table marks what is within the noise', () => {
   expect(lines.find(line => line.includes('peer'))).not.toContain('≈')
 })
 
+test('readings are columns of the table, and objects of the JSON line without the A/A row', () => {
+  const read = { ...report, rows: report.rows.map((row, i) => ({ ...row, readings: { clientUs: i + 0.5 } })) }
+  expect(table(read).split('\n')[1]).toMatch(/sluice \/ it {2}clientUs$/)
+  expect(JSON.parse(json(read))).toMatchObject({ clientUs: { sluice: 0.5, peer: 2.5, 'bare Map': 3.5 } })
+})
+
 test('everyone runs, and whoever can be called in several ways is called in its fastest', async () => {
   const spin = (count: number, each: number) => {
     let sum = 0

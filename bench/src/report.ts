@@ -7,6 +7,8 @@ export interface Row {
   readonly value: number
   /** Against Sluice, bigger is better for Sluice; absent where there is nothing to compare. */
   readonly ratio?: number
+  /** Further numbers by name, each a column of the table and an object in the JSON line. */
+  readonly readings?: Readonly<Record<string, number>>
   readonly note?: string
 }
 
@@ -34,16 +36,21 @@ export function print(report: Report): void {
 export function table({ case: name, unit, better, rows, aa }: Report): string {
   const compared = rows.some(row => row.ratio !== undefined)
   const against = better === 'more' ? 'sluice / it' : 'it / sluice'
-  const lines = [['', unit, compared ? against : '', '']]
+  const columns = readingsOf(rows)
+  const lines = [['', unit, compared ? against : '', ...columns, '']]
   for (const row of rows) {
     const mark = row.ratio !== undefined && isNoise(row.ratio, aa) ? '≈ ' : ''
     const ratio = row.ratio === undefined ? '' : `${mark}${row.ratio.toFixed(2)}`
-    lines.push([row.role === 'again' ? `${row.name}, again (A/A)` : row.name, figure(row.value), ratio, row.note ?? ''])
+    const readings = columns.map(column => (row.readings?.[column] === undefined ? '' : figure(row.readings[column])))
+    const name = row.role === 'again' ? `${row.name}, again (A/A)` : row.name
+    lines.push([name, figure(row.value), ratio, ...readings, row.note ?? ''])
   }
-  const widths = [0, 1, 2].map(column => Math.max(...lines.map(line => line[column]!.length)))
-  const body = lines.map(([name, value, ratio, note]) =>
-    `  ${name!.padEnd(widths[0]!)}  ${value!.padStart(widths[1]!)}  ${ratio!.padStart(widths[2]!)}  ${note}`.trimEnd(),
-  )
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map(line => line[column]!.length)))
+  const body = lines.map(([name, ...cells]) => {
+    const note = cells.pop()!
+    const padded = cells.map((cell, column) => cell.padStart(widths[column + 1]!))
+    return `  ${[name!.padEnd(widths[0]!), ...padded, note].join('  ')}`.trimEnd()
+  })
   return [`${name}${compared ? `   (${legend(aa)})` : ''}`, ...body].join('\n')
 }
 
@@ -64,8 +71,15 @@ export function json(report: Report): string {
     ratio: pick(['peer', 'reference'], row => row.ratio),
     aa: report.aa === null ? null : significant(report.aa),
     ...(Object.keys(references).length === 0 ? {} : { references }),
+    ...Object.fromEntries(
+      readingsOf(report.rows).map(name => [name, pick(['sluice', 'peer', 'reference'], row => row.readings?.[name])]),
+    ),
     ...report.extra,
   })
+}
+
+function readingsOf(rows: readonly Row[]): string[] {
+  return [...new Set(rows.flatMap(row => Object.keys(row.readings ?? {})))]
 }
 
 function legend(aa: number | null): string {

@@ -9,4 +9,5 @@ export interface BenchCase {
 /** Loaded on demand: a suite may need a server or a package that the others do not. */
 export const suites: Readonly<Record<string, () => Promise<readonly BenchCase[]>>> = {
   memory: async () => (await import('./memory/suite.ts')).cases,
+  redis: async () => (await import('./redis/suite.ts')).cases,
 }

@@ -1,7 +1,7 @@
 import { MemoryStore, type Options } from 'express-rate-limit'
 import { RateLimiterMemory, RateLimiterUnion } from 'rate-limiter-flexible'
-import type { Contestant, Run } from '../harness.ts'
-import { after, type Keys } from './keys.ts'
+import type { Contestant, Run } from '../entrant.ts'
+import { after, type Keys } from '../keys.ts'
 
 /**
  * Peers that answer with a promise. A server awaits each decision before it goes on, but has many requests in the air.

@@ -1,5 +1,6 @@
 import { createLimiter, memoryStore, slidingLog } from 'sluice'
-import { type Contestant, compare } from '../harness.ts'
+import type { Contestant } from '../entrant.ts'
+import { compare } from '../harness.ts'
 import { print } from '../report.ts'
 import type { BenchCase } from '../suites.ts'
 

@@ -1,5 +1,5 @@
-import type { Contestant } from '../harness.ts'
-import { after, type Keys } from './keys.ts'
+import type { Contestant } from '../entrant.ts'
+import { after, type Keys } from '../keys.ts'
 
 /** The floor: counting by key and nothing else. It reads no clock, so nothing ever expires or refills. */
 export function bareMap(limit: number, keys: Keys): Contestant {

@@ -1,6 +1,6 @@
 import { createLimiter, memoryStore, type Policy, tokenBucket } from 'sluice'
-import type { Contestant } from '../harness.ts'
-import { after, type Keys } from './keys.ts'
+import type { Contestant } from '../entrant.ts'
+import { after, type Keys } from '../keys.ts'
 
 /** Room for every key there is here, with some to spare: a full table would be a different measurement. */
 export const ROOMY = 2 ** 24

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { TokenBucket } from 'limiter'
-import type { Contestant } from '../harness.ts'
+import type { Contestant } from '../entrant.ts'
+import { after, type Keys } from '../keys.ts'
 import { HOUR_SECONDS } from './asynchronous-peers.ts'
-import { after, type Keys } from './keys.ts'
 
 interface FastifyLocalStore {
   incr(

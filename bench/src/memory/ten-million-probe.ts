@@ -2,7 +2,7 @@
 // since all that is resident in it is reported.
 import { createLimiter, memoryStore, tokenBucket } from 'sluice'
 import { answer, endWithParent } from '../child.ts'
-import { keysOf } from './keys.ts'
+import { keysOf } from '../keys.ts'
 
 export interface Seen {
   readonly residentMb: number

@@ -1,0 +1,104 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Row } from './report.ts'
+import { median } from './statistics.ts'
+
+/** Makes `count` decisions and returns how many were admitted: nothing can be optimised away, and a wrong set-up shows. */
+export type Run = (count: number) => number | Promise<number>
+
+export interface Contestant {
+  readonly name: string
+  /** Usually one. With several sensible ways to call a library, the warm-up keeps the fastest, so that no peer is called badly. */
+  readonly ways: Readonly<Record<string, Run>>
+  /** Brings its state to where the timing starts; without it, a decision for every key does. */
+  readonly prepare?: () => Promise<void>
+  /** What else must be known of its rounds, or nothing. */
+  readonly remark?: () => string
+}
+
+/** What is read around every slice, beside the time it takes. */
+export interface Gauge {
+  start(): Promise<void>
+  /** The readings of the slice by name, such as `{ clientUs: 2.1 }`. */
+  stop(decisions: number): Promise<Readonly<Record<string, number>>>
+}
+
+/** One contestant through all rounds. */
+export class Entrant {
+  readonly role: Row['role']
+  readonly name: string
+  /** Decisions per second, one for each round. */
+  readonly rates: number[] = []
+  /** By name, one for each round. */
+  readonly readings: Record<string, number[]> = {}
+  private readonly contestant: Contestant
+  private readonly gauge: Gauge | undefined
+  private way: string
+  private sliceCount = 0
+  private made = 0
+  private admitted = 0
+
+  constructor(role: Row['role'], contestant: Contestant, gauge?: Gauge) {
+    this.role = role
+    this.name = contestant.name
+    this.contestant = contestant
+    this.gauge = gauge
+    this.way = Object.keys(contestant.ways)[0]!
+  }
+
+  get note(): string {
+    const { ways, remark } = this.contestant
+    const way = Object.keys(ways).length > 1 ? `, fastest by ${this.way}` : ''
+    const each = `${(1e9 / median(this.rates)).toFixed(0)} ns each`
+    return `${each}, ${((100 * this.admitted) / this.made).toFixed(0)} % admitted${way}${remark?.() ?? ''}`
+  }
+
+  async fill(count: number): Promise<void> {
+    const { prepare } = this.contestant
+    if (prepare === undefined) await this.time(this.way, count)
+    else await prepare()
+  }
+
+  /** Long enough for the optimising compiler; settles which way is fastest and how many decisions fill a slice. */
+  async warmUp(sliceMs: number): Promise<void> {
+    let best = 0
+    for (const way of Object.keys(this.contestant.ways)) {
+      let count = 1000
+      const rates: number[] = []
+      while (rates.length < 3) {
+        const rate = await this.time(way, count)
+        if ((count / rate) * 1000 > sliceMs / 4) rates.push(rate)
+        count = Math.ceil(Math.min(count * 4, (rate * sliceMs) / 1000))
+      }
+      if (median(rates) > best) {
+        best = median(rates)
+        this.way = way
+      }
+    }
+    this.sliceCount = Math.ceil((best * sliceMs) / 1000)
+    this.made = 0
+    this.admitted = 0
+  }
+
+  async round(): Promise<void> {
+    this.rates.push(await this.time(this.way, this.sliceCount, this.gauge))
+  }
+
+  private async time(way: string, count: number, gauge?: Gauge): Promise<number> {
+    // Timers get their turn and the one before takes its young garbage with it: neither belongs to this slice.
+    await turn()
+    globalThis.gc?.({ type: 'minor' })
+    await gauge?.start()
+    const run = this.contestant.ways[way]!
+    const startedAt = performance.now()
+    const pending = run(count)
+    const admitted = typeof pending === 'number' ? pending : await pending
+    const elapsedMs = performance.now() - startedAt
+    for (const [name, value] of Object.entries((await gauge?.stop(count)) ?? {})) {
+      this.readings[name] ??= []
+      this.readings[name].push(value)
+    }
+    this.made += count
+    this.admitted += admitted
+    return (count / elapsedMs) * 1000
+  }
+}

@@ -1,0 +1,60 @@
+import { slidingLog } from 'sluice'
+import { keysOf } from '../keys.ts'
+import { print } from '../report.ts'
+import type { BenchCase } from '../suites.ts'
+import { bytesOf } from './bytes.ts'
+import { decisions } from './decisions.ts'
+import { IN_FLIGHT, type Load } from './load.ts'
+import { atServer, type Site } from './site.ts'
+import { sluiceWithEntries } from './sluice.ts'
+import { sortedSetLog } from './sorted-set-log.ts'
+
+const LIMIT = 1000
+const WINDOW_MS = 3_600_000
+const policy = slidingLog({ limit: LIMIT, window: WINDOW_MS })
+/** Every decision is Redis's, also where it is a refusal. */
+const options = { denyCache: false } as const
+
+/** Long enough for a sorted set to be a skip list, as a full one is, and with room for all that a run can ask for. */
+const SOME_ENTRIES = 200
+
+export const logCases: readonly BenchCase[] = [
+  withEntries('sliding log of 1,000, admissions', 4000, SOME_ENTRIES),
+  withEntries('sliding log of 1,000, refusals', 200, LIMIT),
+  {
+    name: 'sliding log of 1,000, bytes of a full key',
+    run: () =>
+      atServer(async site => {
+        const client = site.ioredis()
+        const load = { callers: IN_FLIGHT, keys: keysOf(10), latenciesMs: [] }
+        const ours = sluiceWithEntries({ site, client, load, options }, policy, LIMIT)
+        const theirs = sortedSetLog(client, load, WINDOW_MS, LIMIT, LIMIT)
+        await ours.prepare!()
+        await theirs.prepare!()
+        const [bytes, theirBytes] = [await bytesOf(site.server, '{*user:*'), await bytesOf(site.server, 'z:user:*')]
+        const ratio = theirBytes / bytes
+        print({
+          bench: 'redis',
+          case: 'sliding log of 1,000, bytes of a full key',
+          unit: 'bytes/key',
+          better: 'less',
+          rows: [
+            { name: 'sluice', role: 'sluice', value: bytes },
+            { name: theirs.name, role: 'peer', value: theirBytes, ratio },
+          ],
+          aa: null,
+        })
+      }),
+  },
+]
+
+function withEntries(name: string, keys: number, entries: number): BenchCase {
+  const contestantsOf = async (site: Site, load: Load) => {
+    const client = site.ioredis()
+    return {
+      sluice: () => sluiceWithEntries({ site, client, load, options }, policy, entries),
+      peers: [sortedSetLog(client, load, WINDOW_MS, LIMIT, entries)],
+    }
+  }
+  return decisions(name, contestantsOf, { keys })
+}

@@ -1,0 +1,20 @@
+import { concurrency, fixedWindow, type Policy, slidingLog, slidingWindow, tokenBucket } from 'sluice'
+
+/** Never refuses within a run, nor does a key become whole again, which would be forgotten: everybody has all keys live. */
+export const PLENTY = 1_000_000
+export const generousBucket = tokenBucket({ capacity: PLENTY, refill: '10/h' })
+export const generousFixed = fixedWindow({ limit: PLENTY, window: '1h' })
+export const generousSliding = slidingWindow({ limit: PLENTY, window: '1h' })
+
+/** The window is as short as to let entries leave about as fast as they come. */
+export const turningLog = slidingLog({ limit: 100, window: '1s' })
+export const tenSlots = concurrency({ limit: 10, ttl: '1m' })
+
+/** One of each kernel. */
+export const everyPolicy: Readonly<Record<string, Policy>> = {
+  'token bucket': generousBucket,
+  'fixed window': generousFixed,
+  'sliding window': generousSliding,
+  'sliding log of 100': turningLog,
+  concurrency: tenSlots,
+}
