@@ -5,14 +5,19 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const REDIS = fileURLToPath(new URL('../packages/sluice/src/stores/redis/', import.meta.url))
-const KERNELS = ['exact', 'kernels', 'bucket', 'fixed', 'sliding', 'log', 'slots']
-const COMMON = ['ttl', ...KERNELS, 'extras', 'batch', 'states']
+const ALWAYS = ['ttl', 'kernels']
+const PLAIN = ['exact', 'bucket-plain', 'fixed-plain', 'sliding-plain']
+const KERNELS = ['bucket', 'fixed', 'sliding', 'log', 'slots']
+const COMMON = [...ALWAYS, ...PLAIN, ...KERNELS, 'extras', 'entry', 'batch', 'states']
 
-/** What each script is made of; what they have in common is embedded once. */
+/** What each script is made of; what several have in common is embedded once. */
 const SCRIPTS = {
-  decide: [COMMON, ['reply', 'decide-in-full', 'decide']],
+  decide: [COMMON, ['log-plain', 'reply', 'decide-in-full', 'decide']],
   amend: [COMMON, ['amend']],
   history: [COMMON, ['history']],
+  plainBucket: [[], [...ALWAYS, 'bucket-plain', 'entry', 'bucket-spec', 'plain']],
+  plainFixed: [[], [...ALWAYS, 'fixed-plain', 'entry', 'fixed-spec', 'plain']],
+  plainSliding: [[], [...ALWAYS, 'exact', 'sliding-plain', 'entry', 'sliding-spec', 'plain']],
   probe: [[], ['probe']],
   instances: [[], ['instances']],
 } as const

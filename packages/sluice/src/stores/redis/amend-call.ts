@@ -1,8 +1,8 @@
 import { StoreUnavailable } from '../../errors.ts'
 import type { Change } from '../store.ts'
-import type { Call, Parts } from './call.ts'
+import { type Call, Keys, type Message, Specs } from './call.ts'
 import { holdOf } from './hold.ts'
-import type { Reply, Script } from './script.ts'
+import type { Reply, Scripts } from './script.ts'
 import { calendarEndOf, phaseOf } from './spec.ts'
 
 /** A change on its way: what to send of it, and what to make of the answer. */
@@ -18,14 +18,14 @@ const MOST_CHANGES = 128
 
 /** A batch of changes of one shard. See lua/amend.lua. */
 export class AmendCall implements Call {
-  readonly script: Script
-  readonly parts: Parts
+  private readonly scripts: Scripts
+  private readonly keys: Keys
   private readonly sent: Sent[] = []
-  private readonly changes: string[] = []
+  private readonly changes: (readonly (string | number)[])[] = []
 
-  constructor(script: Script, parts: Parts) {
-    this.script = script
-    this.parts = parts
+  constructor(scripts: Scripts, tagOf: (key: string) => number) {
+    this.scripts = scripts
+    this.keys = new Keys(tagOf)
   }
 
   get isFull(): boolean {
@@ -44,21 +44,23 @@ export class AmendCall implements Call {
       sent.done(over)
       return
     }
-    const { charge } = sent.change
-    const [what, ...numbers] = wordsOf(sent.change)
-    const { parts } = this
     this.sent.push(sent)
-    this.changes.push(
-      `["${what}",${[parts.keyNumber(charge), parts.specNumber(charge), phaseOf(charge), ...numbers].join()}]`,
-    )
+    this.changes.push(wordsOf(sent.change))
   }
 
   get isEmpty(): boolean {
     return this.sent.length === 0
   }
 
-  body(): string {
-    return `"changes":[${this.changes.join()}]`
+  message(now: number): Message {
+    const specs = new Specs(now)
+    const changes = this.sent.map(({ change: { charge } }, i) => {
+      const [what, ...numbers] = this.changes[i]!
+      return [what, this.keys.numberOf(charge), specs.numberOf(charge), phaseOf(charge), ...numbers]
+    })
+    const { values, names } = this.keys
+    const args = [`{"specs":${specs.json},"changes":${JSON.stringify(changes)}}`]
+    return { script: this.scripts.amend, keys: names, values: values.length, args }
   }
 
   read(reply: Reply): void {

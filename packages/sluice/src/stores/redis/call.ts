@@ -5,99 +5,99 @@ import { nameOf, stemOf } from './naming.ts'
 import type { Reply, Script } from './script.ts'
 import { specEnd, specText } from './spec.ts'
 
-/** Script calls are built up while decisions come in, and read when the reply is there. */
-export interface Call {
+/** What is sent: a script, its keys behind the shard's own two, how many of them are read whole, and its arguments. */
+export interface Message {
   readonly script: Script
-  readonly parts: Parts
-  /** Nobody waits for any of it any more. */
-  readonly abandoned: boolean
-  /** All that the script reads beside its keys, `specs` and `values`: a piece of JSON. */
-  body(): string
-  /** Takes the reply, which starts with the server's time. */
-  read(reply: Reply): void
-  fail(error: StoreUnavailable): void
+  readonly keys: readonly string[]
+  readonly values: number
+  readonly args: readonly string[]
 }
 
-/** What calls have in common: their keys, each once, and the limits' numbers, each once. */
-export class Parts {
-  private readonly tags: (key: string) => number
-  private readonly now: number
-  private readonly values: string[] = []
-  private readonly logs: string[] = []
-  /** By stem, then by key: so a name is made once for each key, and never sought. */
-  private readonly numbers = new Map<string, Map<string, number>>()
-  private lastStem = ''
-  private lastNumbers = new Map<string, number>()
-  private readonly specs: string[] = []
-  /** Nearly always the one asked for next. */
-  private lastRule: Rule | undefined
-  private lastBlock: BlockRule | undefined
-  private lastSpec = 0
-  private readonly specNumbers = new Map<Rule, Map<BlockRule | undefined, number>>()
+/** A script call is built up while decisions come in, and read when the reply is there. */
+export interface Call {
+  /** `now` is about the server's time: it matters to the boundaries of calendar windows. */
+  message(now: number): Message
+  read(reply: Reply): void
+  fail(error: StoreUnavailable): void
+  /** Nobody waits for any of it any more. */
+  readonly abandoned: boolean
+}
 
-  constructor(tags: (key: string) => number, now: number) {
-    this.tags = tags
-    this.now = now
+/** The keys of a call, each once. */
+export class Keys {
+  readonly values: string[] = []
+  readonly logs: string[] = []
+  private readonly tagOf: (key: string) => number
+  private lastStem = ''
+  /** By key, for the stem last asked for, and by stem for all of them: a name is made once for each key, and never sought. */
+  private lastNumbers: Map<string, number> | undefined
+  private numbers: Map<string, Map<string, number>> | undefined
+
+  constructor(tagOf: (key: string) => number) {
+    this.tagOf = tagOf
+    this.lastNumbers = undefined
+    this.numbers = undefined
   }
 
-  get keyCount(): number {
+  get count(): number {
     return this.values.length + this.logs.length
   }
 
+  get names(): readonly string[] {
+    return this.logs.length === 0 ? this.values : [...this.values, ...this.logs]
+  }
+
   /** The number of the charge's key: from 1 on, or from -1 down for logs, which stand behind the others. */
-  keyNumber(charge: Charge): number {
+  numberOf(charge: Charge): number {
     const { key, rule } = charge
     const stem = stemOf(charge)
-    const numbers = stem === this.lastStem ? this.lastNumbers : this.numbersOf(stem)
+    const numbers = stem === this.lastStem ? this.lastNumbers! : this.numbersOf(stem)
     const known = numbers.get(key)
     if (known !== undefined) return known
-    const name = nameOf(stem, key, this.tags(key))
+    const name = nameOf(stem, key, this.tagOf(key))
     const number = rule.kind === 'log' ? -this.logs.push(name) : this.values.push(name)
     numbers.set(key, number)
     return number
   }
 
   private numbersOf(stem: string): Map<string, number> {
-    let numbers = this.numbers.get(stem)
-    if (numbers === undefined) {
-      numbers = new Map()
-      this.numbers.set(stem, numbers)
+    if (this.lastNumbers !== undefined) {
+      this.numbers ??= new Map()
+      this.numbers.set(this.lastStem, this.lastNumbers)
     }
     this.lastStem = stem
-    this.lastNumbers = numbers
-    return numbers
+    this.lastNumbers = this.numbers?.get(stem) ?? new Map()
+    return this.lastNumbers
+  }
+}
+
+/** The limits of a call, each once: their numbers as JSON. */
+export class Specs {
+  private readonly now: number
+  private readonly texts: string[] = []
+  private readonly numbers = new Map<Rule, Map<BlockRule | undefined, number>>()
+
+  constructor(now: number) {
+    this.now = now
   }
 
-  /** The number of the charge's limit in the list that is sent, from 1 on. */
-  specNumber({ rule, limit: { block } }: Charge): number {
-    if (rule === this.lastRule && block === this.lastBlock) return this.lastSpec
-    this.lastRule = rule
-    this.lastBlock = block
-    this.lastSpec = this.numberOf(rule, block)
-    return this.lastSpec
-  }
-
-  private numberOf(rule: Rule, block: BlockRule | undefined): number {
-    let byBlock = this.specNumbers.get(rule)
+  /** The number of the charge's limit in the list, from 1 on. */
+  numberOf({ rule, limit: { block } }: Charge): number {
+    let byBlock = this.numbers.get(rule)
     if (byBlock === undefined) {
       byBlock = new Map()
-      this.specNumbers.set(rule, byBlock)
+      this.numbers.set(rule, byBlock)
     }
     let number = byBlock.get(block)
     if (number === undefined) {
-      number = this.specs.push(specTextAt(rule, block, this.now))
+      number = this.texts.push(specTextAt(rule, block, this.now))
       byBlock.set(block, number)
     }
     return number
   }
 
-  keys(own: readonly string[]): string[] {
-    return [...own, ...this.values, ...this.logs]
-  }
-
-  /** The whole call as JSON. */
-  json(keepSeconds: number, body: string): string {
-    return `{"values":${this.values.length},"keep":"${keepSeconds}","specs":[${this.specs.join()}],${body}}`
+  get json(): string {
+    return `[${this.texts.join()}]`
   }
 }
 

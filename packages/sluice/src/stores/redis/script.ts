@@ -11,6 +11,9 @@ export interface Scripts {
   readonly decide: Script
   readonly amend: Script
   readonly history: Script
+  readonly plainBucket: Script
+  readonly plainFixed: Script
+  readonly plainSliding: Script
   readonly probe: Script
   readonly instances: Script
 }

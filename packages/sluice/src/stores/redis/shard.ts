@@ -1,8 +1,9 @@
+import type { Rule } from '../../algorithms/rule.ts'
 import { atEndOfTurn } from '../../clock.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Change, Charge, Intent } from '../store.ts'
 import { AmendCall } from './amend-call.ts'
-import { type Call, Parts } from './call.ts'
+import { type Call, Keys, type Message, Specs } from './call.ts'
 import type { Link } from './client.ts'
 import { DecideCall } from './decide-call.ts'
 import { newId } from './hold.ts'
@@ -32,7 +33,8 @@ export interface ShardStats {
   late: number
 }
 
-const LATE = -1
+/** What a reply may start with in place of the time. */
+const NOT_PLAIN = -2
 /** How long a server remembers a reply, for a client that sends a call twice: longer than a call is valid. */
 const KEEP_SECONDS = 60
 const MICROSECONDS = 1_000_000
@@ -48,7 +50,9 @@ export class Shard {
   private readonly clockKey: string
   private readonly recordStem: string
   private records = 0
-  private readonly keepSeconds: number
+  private readonly keepSeconds: string
+  /** By rule: when it was last found that its keys are not plain. */
+  private readonly notPlain = new WeakMap<Rule, number>()
   /** Built but not sent: the last one may still grow. */
   private waiting: Call[] = []
 
@@ -57,7 +61,8 @@ export class Shard {
     this.stats = stats
     this.clockKey = `{${tag}}:${settings.prefix}:clock`
     this.recordStem = `{${tag}}:${settings.prefix}:call:${newId()}:`
-    this.keepSeconds = settings.validTicks === 0 ? KEEP_SECONDS : Math.ceil(settings.validTicks / MICROSECONDS) + 1
+    const { validTicks } = settings
+    this.keepSeconds = String(validTicks === 0 ? KEEP_SECONDS : Math.ceil(validTicks / MICROSECONDS) + 1)
   }
 
   ask(charges: readonly Charge[], intent: Intent, done: () => void): void {
@@ -84,17 +89,19 @@ export class Shard {
 
   async probe(): Promise<void> {
     const sentAt = this.clock.here()
-    const reply = await this.run(this.settings.scripts.probe, [this.clockKey], [])
+    const { link, scripts, testNow } = this.settings
+    const reply = await run(link, scripts.probe, [this.clockKey], testNow === undefined ? [] : [String(testNow())])
     this.clock.observe(sentAt, reply.at(0))
   }
 
   async history(charge: Charge): Promise<number[]> {
-    const parts = this.newParts()
-    parts.keyNumber(charge)
-    parts.specNumber(charge)
-    const args = [parts.json(this.keepSeconds, '"history":1'), '0']
-    const keys = parts.keys([this.clockKey, this.nextRecord()])
-    const reply = await this.run(this.settings.scripts.history, keys, args)
+    const keys = new Keys(this.settings.tagOf)
+    const specs = new Specs(this.now())
+    keys.numberOf(charge)
+    specs.numberOf(charge)
+    const args = [`{"specs":${specs.json}}`]
+    const message = { script: this.settings.scripts.history, keys: keys.names, values: 0, args }
+    const reply = await this.run(message, 0)
     const times = Array.from({ length: reply.length - 1 }, (_, n) => reply.at(n + 1))
     if (times[0]! < 0) throw new StoreUnavailable('SLUICE_FOREIGN_VALUE', 'a foreign value stands at the key')
     return times
@@ -106,16 +113,18 @@ export class Shard {
   }
 
   private newDecideCall(): DecideCall {
-    return new DecideCall(this.settings.scripts.decide, this.newParts(), () => this.stats.late++)
+    const { scripts, tagOf } = this.settings
+    return new DecideCall(scripts, tagOf, () => this.stats.late++)
   }
 
   private newAmendCall(): AmendCall {
-    return new AmendCall(this.settings.scripts.amend, this.newParts())
+    return new AmendCall(this.settings.scripts, this.settings.tagOf)
   }
 
-  private newParts(): Parts {
-    const { tagOf, testNow } = this.settings
-    return new Parts(tagOf, testNow === undefined ? this.clock.there(this.clock.here()) : testNow())
+  /** The server's time, about. */
+  private now(): number {
+    const { testNow } = this.settings
+    return testNow === undefined ? this.clock.there(this.clock.here()) : testNow()
   }
 
   private open<C extends Call>(call: C): C {
@@ -141,37 +150,40 @@ export class Shard {
       return
     }
     this.stats.calls++
-    const keys = call.parts.keys([this.clockKey, this.nextRecord()])
+    if (call instanceof DecideCall && this.isNotPlain(call.plainly)) call.goInFull()
     const sentAt = this.clock.here()
     const validUntil = validTicks === 0 || !this.clock.isKnown ? 0 : this.clock.there(sentAt) + validTicks
     try {
-      const args = [call.parts.json(this.keepSeconds, call.body()), String(validUntil)]
-      const reply = await this.run(call.script, keys, args)
-      if (reply.at(0) !== LATE) {
-        this.clock.observe(sentAt, reply.at(0))
+      const reply = await this.run(call.message(this.now()), validUntil)
+      const first = reply.at(0)
+      if (first >= 0) {
+        this.clock.observe(sentAt, first)
         call.read(reply)
-        return
+      } else if (first === NOT_PLAIN) {
+        this.notPlain.set((call as DecideCall).plainly!, sentAt)
+        await this.send(call, again)
+      } else {
+        // Either it took too long, and nobody waits, or the server's clock has been set.
+        this.clock.restart()
+        this.clock.observe(sentAt, reply.at(1))
+        if (!again && !call.abandoned) await this.send(call, true)
+        else call.fail(new StoreUnavailable('SLUICE_STORE_TIMEOUT', 'the call reached the server after its deadline'))
       }
-      // Either it took too long, and nobody waits, or the server's clock has been set.
-      this.clock.restart()
-      this.clock.observe(sentAt, reply.at(1))
-      if (!again && !call.abandoned) return this.send(call, true)
-      call.fail(new StoreUnavailable('SLUICE_STORE_TIMEOUT', 'the call reached the server after its deadline'))
     } catch (error) {
       call.fail(failureOf(error))
     }
   }
 
-  private run(script: Scripts[keyof Scripts], keys: readonly string[], args: readonly string[]): Promise<Reply> {
+  /** A limit with blocks, reservations or resets will have more of them: for a while nobody tries the short way. */
+  private isNotPlain(rule: Rule | undefined): boolean {
+    const seenAt = rule === undefined ? undefined : this.notPlain.get(rule)
+    return seenAt !== undefined && this.clock.here() - seenAt < MICROSECONDS
+  }
+
+  private run({ script, keys, values, args }: Message, validUntil: number): Promise<Reply> {
     const { link, testNow } = this.settings
-    return run(
-      link,
-      script,
-      keys,
-      testNow === undefined ? args : [...args, ...PAD.slice(args.length), String(testNow())],
-    )
+    const own = [String(validUntil), this.keepSeconds, String(values)]
+    const time = testNow === undefined ? [] : [String(testNow())]
+    return run(link, script, [this.clockKey, this.nextRecord(), ...keys], [...own, ...args, ...time])
   }
 }
-
-/** The scripts for tests read the time from the third argument. */
-const PAD = ['', '0']

@@ -62,3 +62,9 @@ export function phaseOf(charge: Charge): number {
 export function calendarEndOf(rule: Rule, at: number): number {
   return rule.kind === 'fixed' && rule.windowTicks === 0 ? rule.endAfter(at, 0) : 0
 }
+
+/** Has the rule a short way of its own in the scripts, where nothing but its numbers must be told? */
+export function isPlainRule(rule: Rule): boolean {
+  if (rule.kind === 'fixed') return rule.windowTicks > 0 && rule.policy.align !== 'key'
+  return rule.kind === 'bucket' || (rule.kind === 'sliding' && rule.buckets === 1)
+}

@@ -1,6 +1,6 @@
 -- Changes that no limit can refuse, one after another.
 --
--- KEYS, ARGV    see batch.lua
+-- KEYS, ARGV    see entry.lua and batch.lua
 -- call.changes  a list; each is [what, k, s, phase, cost, …]: key k, spec s, the phase of a window that starts by its key,
 --               and, by what:
 --                 'refund'   at, resets, window_end: takes back a charge made at tick `at`, before the key's next reset

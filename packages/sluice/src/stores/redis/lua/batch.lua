@@ -1,50 +1,14 @@
--- What the scripts have in common: the call, its keys, and what stands there.
+-- What decide.lua, amend.lua and history.lua have in common.
 --
--- KEYS[1]    the latest time seen in this slot: time never runs backwards, whatever the server's clock does
--- KEYS[2]    the reply to this very call: a client that lost its connection may send a call twice
--- KEYS[3…]   the states: first `values` keys that are read whole, then the logs
--- ARGV[1]    the call, as JSON: { values, specs, keep, … }, `keep` being the seconds a reply is kept for a second asking
--- ARGV[2]    the tick after which nobody waits for an answer any more, 0 for never; then nothing is done
--- Reply      doubles, little-endian, the first being now; -1 and now, if it was too late
---
--- All that can go wrong does so before the first write, since what an error leaves behind is not taken back.
+-- ARGV[4]    the call, as JSON: { specs, … }, a spec being the numbers of a limit by name
 
-local pack, call_redis = struct.pack, redis.call
-local LATE, FOREIGN = -1, -3
-local call = cjson.decode(ARGV[1])
-local values, specs = call.values, call.specs
-local now = server_time()
-
-local found = call_redis('MGET', unpack(KEYS, 1, values + 2))
-if found[2] then return found[2] end
-local latest = 0
-if found[1] then
-  if #found[1] ~= 8 then return redis.error_reply('FOREIGN value at ' .. KEYS[1]) end
-  latest = struct.unpack('<d', found[1])
-  if latest > now then now = latest end
-end
-local valid_until = tonumber(ARGV[2])
-if valid_until > 0 and now > valid_until then return pack('<dd', LATE, now) end
-
--- Redis reads a value of a foreign type as missing, and would write over it. What is foreign is nil from here on.
-do
-  local missing, count = {}, 0
-  for i = 1, values + 2 do
-    if not found[i] and i ~= 2 then
-      count = count + 1
-      missing[count] = KEYS[i]
-    end
-  end
-  if count > 0 and call_redis('EXISTS', unpack(missing)) > 0 then
-    if not found[1] and call_redis('EXISTS', KEYS[1]) == 1 then return redis.error_reply('FOREIGN value at ' .. KEYS[1]) end
-    for i = 3, values + 2 do
-      if not found[i] and call_redis('EXISTS', KEYS[i]) == 1 then found[i] = nil end
-    end
-  end
-end
+local call = cjson.decode(ARGV[4])
+local specs = call.specs
 
 -- Keys whose new bytes stand in `found` already, by number, with the tick until which to keep them.
 local changed, kept_until = {}, {}
+-- How the logs among them stood before.
+local headers = {}
 -- All that is not plain: see states.lua.
 local states, states_library
 
@@ -53,15 +17,46 @@ local function with_states()
   return states
 end
 
+-- What stands at a key: false for nothing, nil for something foreign. A log is read by its header alone.
+local function value_at(k)
+  if k <= values or headers[k] ~= nil then return found[k + 2] end
+  local header = redis.pcall('GETRANGE', KEYS[k + 2], 0, 40)
+  headers[k] = false
+  if type(header) ~= 'table' then
+    headers[k] = header
+    found[k + 2] = header ~= '' and header
+  end
+  return found[k + 2]
+end
+
+-- Of a log only the times that are new, all of them now's, and the header are written.
+local function write_log(k)
+  local _, first, count, _, _, ring = struct.unpack('<Bddddd', found[k + 2])
+  local pushed = 0
+  if headers[k] ~= '' then
+    local _, old_first, old_count = struct.unpack('<Bdd', headers[k])
+    pushed = old_first + old_count
+  end
+  local fresh, time = first + count - pushed, pack('<d', now)
+  while fresh > 0 do
+    local place = math.fmod(pushed, ring)
+    local run = math.min(fresh, ring - place)
+    call_redis('SETRANGE', KEYS[k + 2], 41 + place * 8, run == 1 and time or string.rep(time, run))
+    pushed, fresh = pushed + run, fresh - run
+  end
+  call_redis('SETRANGE', KEYS[k + 2], 0, found[k + 2])
+  call_redis('EXPIRE', KEYS[k + 2], ttl_text(kept_until[k] - now))
+  headers[k] = found[k + 2]
+end
+
 local function answer(reply)
   for i = 1, #changed do
     local k = changed[i]
-    if not states or not states.is_dirty(k) then
-      call_redis('SETEX', KEYS[k + 2], ttl_text(kept_until[k] - now), found[k + 2])
+    if not states or not states.has(k) then
+      if k <= values then call_redis('SETEX', KEYS[k + 2], ttl_text(kept_until[k] - now), found[k + 2])
+      else write_log(k) end
     end
   end
   if states then states.write_all() end
-  if now - latest >= CLOCK_TICKS then call_redis('SETEX', KEYS[1], '86400', pack('<d', now)) end
-  call_redis('SETEX', KEYS[2], call.keep, reply)
-  return reply
+  return finish(reply)
 end

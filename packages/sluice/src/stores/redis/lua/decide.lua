@@ -1,6 +1,6 @@
 -- Decides a batch: one decision after another, each over one or several limits, all of its charges or none of them.
 --
--- KEYS, ARGV  see batch.lua
+-- KEYS, ARGV  see entry.lua and batch.lua
 -- call.runs   a list; each entry is either
 --               [s, k, k, …]   plain decisions: spec s (from 1) charged 1 at each key k in turn, or
 --               [0, take, hold_ticks, book_ticks, strikes, k, s, cost, role, id, phase, k, s, cost, role, id, phase, …]
@@ -35,9 +35,10 @@ local function decide_run(run)
   local plainly = plain[spec.kind]
   for i = 2, #run do
     local k = run[i]
+    if k < 0 then k = values - k end
     local retry, used, reset_at, value, used_after, reset_after
-    if plainly and found[k + 2] ~= nil and not (states and states.has(k)) then
-      retry, used, reset_at, value, used_after, reset_after = plainly(found[k + 2], spec, now, 1, 0)
+    if plainly and value_at(k) ~= nil and not (states and states.has(k)) then
+      retry, used, reset_at, value, used_after, reset_after = plainly(found[k + 2], spec, now, 1, 0, k)
     end
     if retry == 0 then
       keep(k, value, reset_after)
@@ -52,18 +53,20 @@ end
 
 -- Several limits whose states are plain: judged one by one, and what each would become is kept only if all pass. Tables
 -- are made once for all decisions. False where it takes more than that.
-local retries, useds, resets, afters, used_afters, reset_afters = {}, {}, {}, {}, {}, {}
+local retries, useds, resets, afters, used_afters, reset_afters
 
 local function decide_plainly(run)
   local takes, refused, n = run[2] == 1, 0, 0
+  if not retries then retries, useds, resets, afters, used_afters, reset_afters = {}, {}, {}, {}, {}, {} end
   if run[3] ~= 0 or run[4] >= 0 then return false end
   for at = 6, #run, 6 do
     local k, spec, role = run[at], specs[run[at + 1]], run[at + 3]
     local plainly = plain[spec.kind]
-    if not plainly or role >= 0 or found[k + 2] == nil or (states and states.has(k)) then return false end
+    if k < 0 then k = values - k end
+    if not plainly or role >= 0 or value_at(k) == nil or (states and states.has(k)) then return false end
     n = n + 1
     retries[n], useds[n], resets[n], afters[n], used_afters[n], reset_afters[n] =
-      plainly(found[k + 2], spec, now, run[at + 2], run[at + 5])
+      plainly(found[k + 2], spec, now, run[at + 2], run[at + 5], k)
     if not retries[n] or (retries[n] ~= 0 and spec.block) then return false end
     if retries[n] ~= 0 and role == ENFORCED then refused = refused + 1 end
   end
@@ -71,7 +74,7 @@ local function decide_plainly(run)
     local at = i * 6
     local passes = retries[i] == 0
     if takes and refused == 0 and passes and run[at + 2] > 0 then
-      keep(run[at], afters[i], reset_afters[i])
+      keep(run[at] < 0 and values - run[at] or run[at], afters[i], reset_afters[i])
       tell(used_afters[i], reset_afters[i], 1)
     else
       tell(useds[i], resets[i], passes and 1 or refusal(retries[i]))

@@ -1,33 +1,6 @@
 -- Twin of algorithms/fixed-window.ts: a count and the tick its window ends.
 -- Bytes: count, end_at (doubles). A window is open once something was counted in it; until then it has no end to keep.
 
--- The end of the window that holds `now`. A calendar's boundaries come with the spec, some before now and some after.
-local function window_end(spec, now, phase)
-  if spec.align == 'first' then return now + spec.windowTicks end
-  if spec.ends == nil then return (math.floor((now - phase) / spec.windowTicks) + 1) * spec.windowTicks + phase end
-  local ends = spec.ends
-  for i = 1, #ends do
-    if ends[i] > now then return ends[i] end
-  end
-  local length = ends[#ends] - ends[#ends - 1]
-  return ends[#ends] + (math.floor((now - ends[#ends]) / length) + 1) * length
-end
-
-function plain.fixed(value, spec, now, cost, phase)
-  local count, end_at = 0, 0
-  if value then
-    if #value ~= 17 then return end
-    local letter
-    letter, count, end_at = struct.unpack('<Bdd', value)
-    if letter ~= 70 then return end
-  end
-  if now >= end_at then count, end_at = 0, window_end(spec, now, phase) end
-  local after, limit = count + cost, spec.limit
-  local reset_at = count > 0 and end_at or now
-  if after > limit then return cost > limit and NEVER or end_at, count, reset_at end
-  return 0, count, reset_at, struct.pack('<Bdd', 70, after, end_at), after, end_at
-end
-
 function kernels.fixed()
   local kernel = { letter = 'F' }
 

@@ -1,6 +1,6 @@
 -- The ticks still in the window of a sliding log, oldest first.
 --
--- KEYS, ARGV  see batch.lua; the log is KEYS[3], its spec the only one
+-- KEYS, ARGV  see entry.lua and batch.lua; the log is KEYS[3], its spec the only one
 -- Reply       now, then the ticks; or now and -3, where the value is foreign
 
 local state = with_states().at(1, specs[1], 0)

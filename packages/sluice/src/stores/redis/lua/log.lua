@@ -62,6 +62,7 @@ function kernels.log()
     if state.newest <= gone_up_to then
       state.first = state.first + state.count
       state.count = 0
+      state.whole = state.ring > SMALLEST_RING -- a burst long gone does not keep its memory
       return
     end
     local gone = 1

@@ -1,6 +1,6 @@
 -- A sign of life: the clock is read and something is written, as by any decision.
 --
--- KEYS[1]  see batch.lua: written with a time that holds nothing back, unless there is one
+-- KEYS[1]  see entry.lua: written with a time that holds nothing back, unless there is one
 -- Reply    now
 
 local now = server_time()

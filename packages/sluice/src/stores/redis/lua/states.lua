@@ -31,22 +31,16 @@ states_library = function()
     return extras_of[k]
   end
 
-  -- A log is read by its header alone, unless it has extras.
-  local function value_of(k)
-    if k <= values then return found[k + 2] end
-    local header = redis.pcall('GETRANGE', KEYS[k + 2], 0, 40)
-    if type(header) == 'table' then return nil end
-    if header == '' then return false end
-    return byte(header) == 108 and call_redis('GET', KEYS[k + 2]) or header
-  end
-
   local function read(k, spec)
-    local kernel, value, from = states.kernel(spec), value_of(k), 2
+    local kernel, value, from = states.kernel(spec), value_at(k), 2
     if value == false then return kernel.fresh(spec, now) end
     if not value then return nil end
+    -- The state of a log reads its times from the server: what is new must stand there.
+    if k > values and kept_until[k] then write_log(k) end
     local letter = byte(value)
     if letter ~= byte(kernel.letter) then
       if letter ~= byte(kernel.letter) + 32 then return nil end
+      if k > values then value = call_redis('GET', KEYS[k + 2]) end
       extras_of[k], from = states.extras().read(value)
       if not from then return nil end
     end
@@ -62,13 +56,14 @@ states_library = function()
       if not state then return nil end
       by_key[k] = state
       phases[k] = phase
+      if kept_until[k] then states.touch(k, spec) end
     end
     if extras_of[k] then extras.expire_holds(extras_of[k], kernel, state, spec, now, phase) end
     kernel.locate(state, spec, now, phase)
     return state
   end
 
-  -- Has the key been read into a table? Then its bytes in `found` are not to be trusted any more.
+  -- Has the key been read into a table? Then its bytes in `found` are not to be trusted any more, but will be written.
   function states.has(k)
     return by_key[k] ~= nil
   end
@@ -82,10 +77,6 @@ states_library = function()
   function states.touch(k, spec)
     if not dirty_spec[k] then dirty[#dirty + 1] = k end
     dirty_spec[k] = spec
-  end
-
-  function states.is_dirty(k)
-    return dirty_spec[k] ~= nil
   end
 
   function states.write_all()
