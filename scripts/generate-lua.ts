@@ -8,16 +8,16 @@ const REDIS = fileURLToPath(new URL('../packages/sluice/src/stores/redis/', impo
 const ALWAYS = ['ttl', 'kernels']
 const PLAIN = ['exact', 'bucket-plain', 'fixed-plain', 'sliding-plain']
 const KERNELS = ['bucket', 'fixed', 'sliding', 'log', 'slots']
-const COMMON = [...ALWAYS, ...PLAIN, ...KERNELS, 'extras', 'entry', 'batch', 'states']
+const COMMON = [...ALWAYS, ...PLAIN, ...KERNELS, 'extras', 'call', 'entry', 'batch', 'states']
 
 /** What each script is made of; what several have in common is embedded once. */
 const SCRIPTS = {
   decide: [COMMON, ['log-plain', 'reply', 'decide-in-full', 'decide']],
   amend: [COMMON, ['amend']],
   history: [COMMON, ['history']],
-  plainBucket: [[], [...ALWAYS, 'bucket-plain', 'entry', 'bucket-spec', 'plain']],
-  plainFixed: [[], [...ALWAYS, 'fixed-plain', 'entry', 'fixed-spec', 'plain']],
-  plainSliding: [[], [...ALWAYS, 'exact', 'sliding-plain', 'entry', 'sliding-spec', 'plain']],
+  plainBucket: [[], [...ALWAYS, 'bucket-plain', 'bucket-spec', 'entry', 'plain']],
+  plainFixed: [[], [...ALWAYS, 'fixed-plain', 'fixed-spec', 'entry', 'plain']],
+  plainSliding: [[], [...ALWAYS, 'exact', 'sliding-plain', 'sliding-spec', 'entry', 'plain']],
   probe: [[], ['probe']],
   instances: [[], ['instances']],
 } as const

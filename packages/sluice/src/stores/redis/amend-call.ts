@@ -58,9 +58,9 @@ export class AmendCall implements Call {
       const [what, ...numbers] = this.changes[i]!
       return [what, this.keys.numberOf(charge), specs.numberOf(charge), phaseOf(charge), ...numbers]
     })
-    const { values, names } = this.keys
-    const args = [`{"specs":${specs.json},"changes":${JSON.stringify(changes)}}`]
-    return { script: this.scripts.amend, keys: names, values: values.length, args }
+    const { logs, names } = this.keys
+    const args = [`{"logs":${logs.length},"specs":${specs.json},"changes":${JSON.stringify(changes)}}`]
+    return { script: this.scripts.amend, keys: names, args }
   }
 
   read(reply: Reply): void {

@@ -5,11 +5,10 @@ import { nameOf, stemOf } from './naming.ts'
 import type { Reply, Script } from './script.ts'
 import { specEnd, specText } from './spec.ts'
 
-/** What is sent: a script, its keys behind the shard's own two, how many of them are read whole, and its arguments. */
+/** What is sent: a script, its keys behind the shard's own, and its arguments behind those that all have. */
 export interface Message {
   readonly script: Script
   readonly keys: readonly string[]
-  readonly values: number
   readonly args: readonly string[]
 }
 

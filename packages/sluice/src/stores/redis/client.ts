@@ -37,6 +37,8 @@ export type RedisClient = IoRedisShape | NodeRedisShape | NodeRedisClusterShape
 export interface Link {
   /** Keys of one call must share a hash slot. */
   readonly isCluster: boolean
+  /** The soonest that a call which lost its connection is sent again, perhaps for the second time; Infinity for never. */
+  readonly resendsAfterMs: number
   /** What is sent now goes out now, and into no queue of the client's own. */
   isReady(): boolean
   /** Calls back when the connection stands, which may be at once. */
@@ -76,9 +78,25 @@ function isNodeRedisCluster(client: unknown): client is NodeRedisClusterShape {
   return typeof sendCommand === 'function' && typeof once === 'function' && 'masters' in Object(client)
 }
 
+/** What of its options says when a client sends again what it has not heard of. */
+interface ResendOptions {
+  autoResendUnfulfilledCommands?: boolean
+  retryStrategy?: ((times: number) => unknown) | null
+  retryDelayOnFailover?: number
+}
+
+function resendsAfterMs(client: IoRedisShape): number {
+  const { options = {} } = client as { options?: ResendOptions }
+  if (client.isCluster) return options.retryDelayOnFailover ?? 0
+  if (options.autoResendUnfulfilledCommands === false) return Number.POSITIVE_INFINITY
+  const delay = typeof options.retryStrategy === 'function' ? options.retryStrategy(1) : undefined
+  return typeof delay === 'number' ? delay : 0
+}
+
 function ioRedisLink(client: IoRedisShape & IoRedisBuffers): Link {
   return {
     isCluster: client.isCluster === true,
+    resendsAfterMs: resendsAfterMs(client),
     isReady: () => client.status === 'ready',
     whenReady(callback) {
       if (client.status === 'ready') return callback()
@@ -103,6 +121,7 @@ function nodeRedisLink(
   const isReady = () => client.isReady ?? (client as NodeRedisClusterShape).isOpen
   return {
     isCluster,
+    resendsAfterMs: Number.POSITIVE_INFINITY, // it rejects what has lost its connection
     isReady,
     whenReady(callback) {
       if (isReady()) return callback()

@@ -83,9 +83,9 @@ export class DecideCall implements Call {
       openRun = isPlain ? spec : 0
     }
     runs = openRun === 0 ? runs.slice(0, -1) : `${runs}]`
-    const { values, names } = this.keys
-    const args = [`{"specs":${specs.json},"runs":[${runs}]}`]
-    return { script: this.scripts.decide, keys: names, values: values.length, args }
+    const { logs, names } = this.keys
+    const args = [`{"logs":${logs.length},"specs":${specs.json},"runs":[${runs}]}`]
+    return { script: this.scripts.decide, keys: names, args }
   }
 
   read(reply: Reply): void {

@@ -14,7 +14,7 @@ export function plainMessage(
   const counts = isOnceEach ? undefined : countsOf(keys.length, asked)
   const args = [counts === undefined ? '' : `[${counts.join()}]`, ...numbersOf(rule)]
   return {
-    message: { script: scriptFor(scripts, rule), keys, values: keys.length, args },
+    message: { script: scriptFor(scripts, rule), keys, args },
     places: counts && placesOf(counts, asked),
   }
 }

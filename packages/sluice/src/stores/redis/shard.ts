@@ -35,9 +35,21 @@ export interface ShardStats {
 
 /** What a reply may start with in place of the time. */
 const NOT_PLAIN = -2
-/** How long a server remembers a reply, for a client that sends a call twice: longer than a call is valid. */
-const KEEP_SECONDS = 60
 const MICROSECONDS = 1_000_000
+const LONGEST_RESEND_SECONDS = 60
+
+/**
+ * How long a server remembers a reply, for a client that sends a call twice: longer than a call is valid. '' for not at
+ * all, where a call that is sent again always comes too late to count.
+ */
+function keepSeconds({ link, validTicks }: Settings): string {
+  if (validTicks === 0) return String(LONGEST_RESEND_SECONDS)
+  const inTime = link.resendsAfterMs * 1000 <= validTicks + CLOCK_MARGIN_TICKS
+  return inTime ? String(Math.ceil(validTicks / MICROSECONDS) + 1) : ''
+}
+
+/** How wrong we may be about the server's clock. */
+const CLOCK_MARGIN_TICKS = 10_000
 
 /**
  * One slot of a cluster, or a whole server: what is asked here in one turn of the event loop goes out as one script
@@ -61,8 +73,7 @@ export class Shard {
     this.stats = stats
     this.clockKey = `{${tag}}:${settings.prefix}:clock`
     this.recordStem = `{${tag}}:${settings.prefix}:call:${newId()}:`
-    const { validTicks } = settings
-    this.keepSeconds = String(validTicks === 0 ? KEEP_SECONDS : Math.ceil(validTicks / MICROSECONDS) + 1)
+    this.keepSeconds = keepSeconds(settings)
   }
 
   ask(charges: readonly Charge[], intent: Intent, done: () => void): void {
@@ -99,8 +110,11 @@ export class Shard {
     const specs = new Specs(this.now())
     keys.numberOf(charge)
     specs.numberOf(charge)
-    const args = [`{"specs":${specs.json}}`]
-    const message = { script: this.settings.scripts.history, keys: keys.names, values: 0, args }
+    const message = {
+      script: this.settings.scripts.history,
+      keys: keys.names,
+      args: [`{"logs":1,"specs":${specs.json}}`],
+    }
     const reply = await this.run(message, 0)
     const times = Array.from({ length: reply.length - 1 }, (_, n) => reply.at(n + 1))
     if (times[0]! < 0) throw new StoreUnavailable('SLUICE_FOREIGN_VALUE', 'a foreign value stands at the key')
@@ -180,10 +194,12 @@ export class Shard {
     return seenAt !== undefined && this.clock.here() - seenAt < MICROSECONDS
   }
 
-  private run({ script, keys, values, args }: Message, validUntil: number): Promise<Reply> {
+  private run({ script, keys, args }: Message, validUntil: number): Promise<Reply> {
     const { link, testNow } = this.settings
-    const own = [String(validUntil), this.keepSeconds, String(values)]
-    const time = testNow === undefined ? [] : [String(testNow())]
-    return run(link, script, [this.clockKey, this.nextRecord(), ...keys], [...own, ...args, ...time])
+    const allKeys = [this.clockKey, ...keys]
+    if (this.keepSeconds !== '') allKeys.push(this.nextRecord())
+    const allArgs = [String(validUntil), this.keepSeconds, ...args]
+    if (testNow !== undefined) allArgs.push(String(testNow()))
+    return run(link, script, allKeys, allArgs)
   }
 }

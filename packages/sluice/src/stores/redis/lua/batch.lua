@@ -1,11 +1,7 @@
 -- What decide.lua, amend.lua and history.lua have in common.
---
--- ARGV[4]    the call, as JSON: { specs, … }, a spec being the numbers of a limit by name
 
-local call = cjson.decode(ARGV[4])
-local specs = call.specs
-
--- Keys whose new bytes stand in `found` already, by number, with the tick until which to keep them.
+-- Keys whose new bytes stand in `found` already, by number, with the tick until which to keep them; false where they are
+-- kept long enough.
 local changed, kept_until = {}, {}
 -- How the logs among them stood before.
 local headers = {}
@@ -19,42 +15,43 @@ end
 
 -- What stands at a key: false for nothing, nil for something foreign. A log is read by its header alone.
 local function value_at(k)
-  if k <= values or headers[k] ~= nil then return found[k + 2] end
-  local header = redis.pcall('GETRANGE', KEYS[k + 2], 0, 40)
+  if k <= values or headers[k] ~= nil then return found[k + 1] end
+  local header = redis.pcall('GETRANGE', KEYS[k + 1], 0, 40)
   headers[k] = false
   if type(header) ~= 'table' then
     headers[k] = header
-    found[k + 2] = header ~= '' and header
+    found[k + 1] = header ~= '' and header
   end
-  return found[k + 2]
+  return found[k + 1]
 end
 
 -- Of a log only the times that are new, all of them now's, and the header are written.
 local function write_log(k)
-  local _, first, count, _, _, ring = struct.unpack('<Bddddd', found[k + 2])
+  local _, first, count, _, _, ring = unpack_bytes('<Bddddd', found[k + 1])
   local pushed = 0
   if headers[k] ~= '' then
-    local _, old_first, old_count = struct.unpack('<Bdd', headers[k])
+    local _, old_first, old_count = unpack_bytes('<Bdd', headers[k])
     pushed = old_first + old_count
   end
   local fresh, time = first + count - pushed, pack('<d', now)
   while fresh > 0 do
     local place = math.fmod(pushed, ring)
     local run = math.min(fresh, ring - place)
-    call_redis('SETRANGE', KEYS[k + 2], 41 + place * 8, run == 1 and time or string.rep(time, run))
+    call_redis('SETRANGE', KEYS[k + 1], 41 + place * 8, run == 1 and time or string.rep(time, run))
     pushed, fresh = pushed + run, fresh - run
   end
-  call_redis('SETRANGE', KEYS[k + 2], 0, found[k + 2])
-  call_redis('EXPIRE', KEYS[k + 2], ttl_text(kept_until[k] - now))
-  headers[k] = found[k + 2]
+  call_redis('SETRANGE', KEYS[k + 1], 0, found[k + 1])
+  call_redis('EXPIRE', KEYS[k + 1], ttl_text(kept_until[k] - now))
+  headers[k] = found[k + 1]
 end
 
 local function answer(reply)
   for i = 1, #changed do
     local k = changed[i]
     if not states or not states.has(k) then
-      if k <= values then call_redis('SETEX', KEYS[k + 2], ttl_text(kept_until[k] - now), found[k + 2])
-      else write_log(k) end
+      if k > values then write_log(k)
+      elseif kept_until[k] then call_redis('SETEX', KEYS[k + 1], ttl_text(kept_until[k] - now), found[k + 1])
+      else call_redis('SETRANGE', KEYS[k + 1], '0', found[k + 1]) end
     end
   end
   if states then states.write_all() end

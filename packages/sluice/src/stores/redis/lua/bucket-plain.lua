@@ -1,19 +1,28 @@
--- The short way of a bucket: see kernels.lua.
+-- The short way of a bucket: see kernels.lua. A key is kept twice as long as it must be, so that most changes need not
+-- say again how long.
+
+local ceil = math.ceil
 
 function plain.bucket(value, spec, now, cost)
-  local per_request, per_tick, limit, level = spec.perRequest, spec.perTick, spec.limit, 0
+  local per_request, per_tick, limit, level, kept_until = spec.perRequest, spec.perTick, spec.limit, 0, 0
   if value then
-    if #value ~= 33 then return end
+    if #value ~= 41 then return end
     local letter, at, old_request, old_tick
-    letter, level, at, old_request, old_tick = struct.unpack('<Bdddd', value)
+    letter, level, at, old_request, old_tick, kept_until = unpack_bytes('<Bddddd', value)
     if letter ~= 66 or old_request ~= per_request or old_tick ~= per_tick then return end
     if now > at then level = level - (now - at) * per_tick end
     if level < 0 then level = 0 end
   end
   local after = level + cost * per_request
   local excess = after - limit * per_request
-  local reset_at = now + math.ceil(level / per_tick)
-  if excess > 0 then return cost > limit and NEVER or now + math.ceil(excess / per_tick), level, reset_at end
-  local bytes = struct.pack('<Bdddd', 66, after, now, per_request, per_tick)
-  return 0, level, reset_at, bytes, after, now + math.ceil(after / per_tick)
+  local reset_at = now + ceil(level / per_tick)
+  if excess > 0 then return cost > limit and NEVER or now + ceil(excess / per_tick), level, reset_at end
+  local reset_after = now + ceil(after / per_tick)
+  local keep
+  if reset_after > kept_until then
+    kept_until = 2 * reset_after - now
+    keep = kept_until
+  end
+  local bytes = pack('<Bddddd', 66, after, now, per_request, per_tick, kept_until)
+  return 0, level, reset_at, bytes, after, reset_after, keep
 end

@@ -19,9 +19,9 @@ local function decide_in_full(run)
 end
 
 local function keep(k, value, until_tick)
-  if not kept_until[k] then changed[#changed + 1] = k end
-  found[k + 2] = value
-  kept_until[k] = until_tick
+  if kept_until[k] == nil then changed[#changed + 1] = k end
+  found[k + 1] = value
+  kept_until[k] = until_tick or kept_until[k] or false
 end
 
 local function refusal(retry)
@@ -36,12 +36,12 @@ local function decide_run(run)
   for i = 2, #run do
     local k = run[i]
     if k < 0 then k = values - k end
-    local retry, used, reset_at, value, used_after, reset_after
+    local retry, used, reset_at, value, used_after, reset_after, until_tick
     if plainly and value_at(k) ~= nil and not (states and states.has(k)) then
-      retry, used, reset_at, value, used_after, reset_after = plainly(found[k + 2], spec, now, 1, 0, k)
+      retry, used, reset_at, value, used_after, reset_after, until_tick = plainly(found[k + 1], spec, now, 1, 0, k)
     end
     if retry == 0 then
-      keep(k, value, reset_after)
+      keep(k, value, until_tick)
       tell(used_after, reset_after, 1)
     elseif retry and not spec.block then
       tell(used, reset_at, refusal(retry))
@@ -53,11 +53,13 @@ end
 
 -- Several limits whose states are plain: judged one by one, and what each would become is kept only if all pass. Tables
 -- are made once for all decisions. False where it takes more than that.
-local retries, useds, resets, afters, used_afters, reset_afters
+local retries, useds, resets, afters, used_afters, reset_afters, until_ticks
 
 local function decide_plainly(run)
   local takes, refused, n = run[2] == 1, 0, 0
-  if not retries then retries, useds, resets, afters, used_afters, reset_afters = {}, {}, {}, {}, {}, {} end
+  if not retries then
+    retries, useds, resets, afters, used_afters, reset_afters, until_ticks = {}, {}, {}, {}, {}, {}, {}
+  end
   if run[3] ~= 0 or run[4] >= 0 then return false end
   for at = 6, #run, 6 do
     local k, spec, role = run[at], specs[run[at + 1]], run[at + 3]
@@ -65,8 +67,8 @@ local function decide_plainly(run)
     if k < 0 then k = values - k end
     if not plainly or role >= 0 or value_at(k) == nil or (states and states.has(k)) then return false end
     n = n + 1
-    retries[n], useds[n], resets[n], afters[n], used_afters[n], reset_afters[n] =
-      plainly(found[k + 2], spec, now, run[at + 2], run[at + 5], k)
+    retries[n], useds[n], resets[n], afters[n], used_afters[n], reset_afters[n], until_ticks[n] =
+      plainly(found[k + 1], spec, now, run[at + 2], run[at + 5], k)
     if not retries[n] or (retries[n] ~= 0 and spec.block) then return false end
     if retries[n] ~= 0 and role == ENFORCED then refused = refused + 1 end
   end
@@ -74,7 +76,7 @@ local function decide_plainly(run)
     local at = i * 6
     local passes = retries[i] == 0
     if takes and refused == 0 and passes and run[at + 2] > 0 then
-      keep(run[at] < 0 and values - run[at] or run[at], afters[i], reset_afters[i])
+      keep(run[at] < 0 and values - run[at] or run[at], afters[i], until_ticks[i])
       tell(used_afters[i], reset_afters[i], 1)
     else
       tell(useds[i], resets[i], passes and 1 or refusal(retries[i]))

@@ -112,9 +112,10 @@ local function extras_library()
 
   -- The bytes of a key that has extras, or had them until now, and how long to keep them.
   function extras.value(extra, kernel, state, spec, now, phase)
-    local ttl = ttl_text(kept_until(extra, kernel, state, spec, now, phase) - now)
-    if is_over(extra, now) then return kernel.letter .. kernel.write(state), ttl end
-    return kernel.letter:lower() .. bytes_of(extra) .. kernel.write(state), ttl
+    local until_tick = kept_until(extra, kernel, state, spec, now, phase)
+    local bytes, ttl = kernel.write(state, until_tick), ttl_text(until_tick - now)
+    if is_over(extra, now) then return kernel.letter .. bytes, ttl end
+    return kernel.letter:lower() .. bytes_of(extra) .. bytes, ttl
   end
 
   return extras

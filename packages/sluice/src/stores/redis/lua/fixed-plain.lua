@@ -13,16 +13,19 @@ local function window_end(spec, now, phase)
 end
 
 function plain.fixed(value, spec, now, cost, phase)
-  local count, end_at = 0, 0
+  local count, end_at, keep = 0, 0, nil
   if value then
     if #value ~= 17 then return end
     local letter
-    letter, count, end_at = struct.unpack('<Bdd', value)
+    letter, count, end_at = unpack_bytes('<Bdd', value)
     if letter ~= 70 then return end
   end
-  if now >= end_at then count, end_at = 0, window_end(spec, now, phase) end
+  if now >= end_at then
+    count, end_at = 0, window_end(spec, now, phase)
+    keep = end_at
+  end
   local after, limit = count + cost, spec.limit
   local reset_at = count > 0 and end_at or now
   if after > limit then return cost > limit and NEVER or end_at, count, reset_at end
-  return 0, count, reset_at, struct.pack('<Bdd', 70, after, end_at), after, end_at
+  return 0, count, reset_at, pack('<Bdd', 70, after, end_at), after, end_at, keep
 end

@@ -1,2 +1,3 @@
--- The numbers of the limit, for plain.lua: from ARGV[5] on.
-local spec = { kind = 'fixed', limit = tonumber(ARGV[5]), windowTicks = tonumber(ARGV[6]), align = ARGV[7] }
+-- The numbers of the limit, for plain.lua: from ARGV[4] on.
+local logs = 0
+local spec = { kind = 'fixed', limit = ARGV[4] + 0, windowTicks = ARGV[5] + 0, align = ARGV[6] }

@@ -5,7 +5,6 @@
 -- ARGV[2]  how many ticks one is remembered
 -- Reply    how many there are
 
-local now = server_time()
 redis.call('ZADD', KEYS[1], string.format('%.0f', now), ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - tonumber(ARGV[2])))
 redis.call('EXPIRE', KEYS[1], '86400')

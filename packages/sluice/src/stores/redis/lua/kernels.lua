@@ -2,7 +2,7 @@
 --
 --   fresh(spec, now)                     the state of a key not seen yet
 --   read(value, from, key, spec)         the state in `value` from byte `from` on; nil where the length is wrong
---   write(state)                         its bytes
+--   write(state, until_tick)             its bytes, for a key that is kept until that tick
 --   letter                               what its values start with, so that none is taken for another's
 --   span(spec)                           how many ticks a charge can count at most
 --   locate(state, spec, now, phase)      brings it to now; the others below want that first
@@ -19,7 +19,10 @@
 --
 -- Nearly all charges meet a value of nothing but counts. For these some kinds have a short way beside, straight from bytes
 -- to bytes: plain(value, spec, now, cost, phase), `value` false where there is none, answers
---   retry (as `judge`), used, reset_at, and if it were taken: value, used, reset_at; nothing where it will not do.
+--   retry (as `judge`), used, reset_at, and if it were taken: value, used, reset_at, and the tick until which the key must be
+--   kept, if it is not yet; nothing where it will not do.
 
-local NEVER = math.huge
 local kernels, plain = {}, {}
+local NEVER = math.huge
+-- To look a global up takes longer than most of what is done with it; and text becomes a number by adding 0.
+local pack, unpack_bytes = struct.pack, struct.unpack

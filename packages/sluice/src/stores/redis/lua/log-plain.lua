@@ -7,12 +7,12 @@ local LOG_HEADER = 41
 local function log_time(k, number, ring, last)
   if number >= last then return now end
   local at = LOG_HEADER + math.fmod(number, ring) * 8
-  return struct.unpack('<d', call_redis('GETRANGE', KEYS[k + 2], at, at + 7))
+  return unpack_bytes('<d', call_redis('GETRANGE', KEYS[k + 1], at, at + 7))
 end
 
 -- How many of the oldest have left the window, given that one has and the newest has not; and the time of the next.
 local function log_tail(k, first, count, ring, gone_up_to)
-  local _, old_first, old_count = struct.unpack('<Bdd', headers[k])
+  local _, old_first, old_count = unpack_bytes('<Bdd', headers[k])
   local last = old_first + old_count
   local gone, next_time = 1, log_time(k, first + 1, ring, last)
   while next_time <= gone_up_to do
@@ -36,7 +36,7 @@ function plain.log(value, spec, now, cost, _, k)
   local letter, first, count, oldest, newest, ring = 76, 0, 0, now, now, 4
   if value then
     if #value ~= LOG_HEADER then return end
-    letter, first, count, oldest, newest, ring = struct.unpack('<Bddddd', value)
+    letter, first, count, oldest, newest, ring = unpack_bytes('<Bddddd', value)
     if letter ~= 76 or now < newest then return end
     if count > 0 and oldest <= now - window then
       -- What is all gone is made small again, which is more than this way can do.
@@ -53,6 +53,6 @@ function plain.log(value, spec, now, cost, _, k)
     return oldest + window, count, reset_at
   end
   if count + cost > ring then return end
-  local bytes = struct.pack('<Bddddd', 76, first, count + cost, count > 0 and oldest or now, now, ring)
-  return 0, count, reset_at, bytes, count + cost, now + window
+  local bytes = pack('<Bddddd', 76, first, count + cost, count > 0 and oldest or now, now, ring)
+  return 0, count, reset_at, bytes, count + cost, now + window, now + window
 end

@@ -2,32 +2,36 @@
 -- is, so it goes without all that the others need.
 --
 -- KEYS, ARGV  see entry.lua; then
--- ARGV[4]     how often each key is charged, as JSON; '' if once
--- ARGV[5…]    the numbers of the limit: see the line before this script
+-- ARGV[3]     how often each key is charged, as JSON; '' if once
+-- ARGV[4…]    the numbers of the limit: see the line before this script
 -- Reply       as decide.lua, key by key; or -2 alone: something is not plain here, and nothing was done
 
-local counts = ARGV[4] ~= '' and cjson.decode(ARGV[4])
+local counts = ARGV[3] ~= '' and cjson.decode(ARGV[3])
 local plainly = plain[spec.kind]
-local reply, told, kept_until = { pack('<d', now) }, 1, {}
-for i = 3, values + 2 do
+local reply, told, changed, kept_until = {}, 0, {}, nil
+for i = 2, values + 1 do
   local value = found[i]
   if value == nil then return pack('<d', NOT_PLAIN) end
-  for _ = 1, counts and counts[i - 2] or 1 do
-    local retry, used, reset_at, value_after, used_after, reset_after = plainly(value, spec, now, 1, 0)
-    told = told + 1
+  for _ = 1, counts and counts[i - 1] or 1 do
+    local retry, used, reset_at, value_after, used_after, reset_after, keep = plainly(value, spec, now, 1, 0)
+    if not retry then return pack('<d', NOT_PLAIN) end
+    local code = 1
     if retry == 0 then
-      value = value_after
-      kept_until[i] = reset_after
-      reply[told] = pack('<ddd', used_after, reset_after - now, 1)
-    elseif retry then
-      reply[told] = pack('<ddd', used, reset_at - now, retry == NEVER and -1 or (retry - now) * 4)
+      value, used, reset_at = value_after, used_after, reset_after
+      changed[i] = value
+      if keep then
+        if not kept_until then kept_until = {} end
+        kept_until[i] = keep
+      end
     else
-      return pack('<d', NOT_PLAIN)
+      code = retry == NEVER and -1 or (retry - now) * 4
     end
+    told = told + 1
+    reply[told] = told == 1 and pack('<dddd', now, used, reset_at - now, code) or pack('<ddd', used, reset_at - now, code)
   end
-  found[i] = value
 end
-for i = 3, values + 2 do
-  if kept_until[i] then call_redis('SETEX', KEYS[i], ttl_text(kept_until[i] - now), found[i]) end
+for i = 2, values + 1 do
+  if kept_until and kept_until[i] then call_redis('SETEX', KEYS[i], ttl_text(kept_until[i] - now), changed[i])
+  elseif changed[i] then call_redis('SETRANGE', KEYS[i], '0', changed[i]) end
 end
-return finish(table.concat(reply))
+return finish(told == 1 and reply[1] or table.concat(reply))

@@ -3,7 +3,6 @@
 -- KEYS[1]  see entry.lua: written with a time that holds nothing back, unless there is one
 -- Reply    now
 
-local now = server_time()
 local latest = redis.call('GET', KEYS[1])
 redis.call('SETEX', KEYS[1], '86400', latest or struct.pack('<d', now))
 return struct.pack('<d', now)

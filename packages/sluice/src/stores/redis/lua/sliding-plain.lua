@@ -4,15 +4,16 @@
 function plain.sliding(value, spec, now, cost)
   if spec.buckets ~= 1 then return end
   local sub_ticks, limit = spec.subTicks, spec.limit
-  local index, current, previous = math.floor(now / sub_ticks), 0, 0
+  local index, current, previous, keep = math.floor(now / sub_ticks), 0, 0, true
   if value then
     if #value ~= 25 then return end
-    local letter, newest, even, odd = struct.unpack('<Bddd', value)
+    local letter, newest, even, odd = unpack_bytes('<Bddd', value)
     if letter ~= 83 then return end
     if index < newest then index = newest end
     local is_even = newest % 2 == 0
     if index == newest then
       current, previous = is_even and even or odd, is_even and odd or even
+      keep = current == 0
     elseif index == newest + 1 then
       previous = is_even and even or odd
     end
@@ -32,6 +33,7 @@ function plain.sliding(value, spec, now, cost)
   end
   current = current + cost
   local is_even = index % 2 == 0
-  local bytes = struct.pack('<Bddd', 83, index, is_even and current or previous, is_even and previous or current)
-  return 0, used, reset_at, bytes, used + cost, (index + 2) * sub_ticks
+  local bytes = pack('<Bddd', 83, index, is_even and current or previous, is_even and previous or current)
+  local reset_after = (index + 2) * sub_ticks
+  return 0, used, reset_at, bytes, used + cost, reset_after, keep and reset_after
 end

@@ -1,2 +1,3 @@
--- The numbers of the limit, for plain.lua: from ARGV[5] on.
-local spec = { kind = 'sliding', limit = tonumber(ARGV[5]), subTicks = tonumber(ARGV[6]), buckets = 1 }
+-- The numbers of the limit, for plain.lua: from ARGV[4] on.
+local logs = 0
+local spec = { kind = 'sliding', limit = ARGV[4] + 0, subTicks = ARGV[5] + 0, buckets = 1 }

@@ -36,15 +36,15 @@ states_library = function()
     if value == false then return kernel.fresh(spec, now) end
     if not value then return nil end
     -- The state of a log reads its times from the server: what is new must stand there.
-    if k > values and kept_until[k] then write_log(k) end
+    if k > values and kept_until[k] ~= nil then write_log(k) end
     local letter = byte(value)
     if letter ~= byte(kernel.letter) then
       if letter ~= byte(kernel.letter) + 32 then return nil end
-      if k > values then value = call_redis('GET', KEYS[k + 2]) end
+      if k > values then value = call_redis('GET', KEYS[k + 1]) end
       extras_of[k], from = states.extras().read(value)
       if not from then return nil end
     end
-    return kernel.read(value, from, KEYS[k + 2], spec)
+    return kernel.read(value, from, KEYS[k + 1], spec)
   end
 
   -- The state of a key as of now, or nil where a foreign value stands there.
@@ -56,7 +56,7 @@ states_library = function()
       if not state then return nil end
       by_key[k] = state
       phases[k] = phase
-      if kept_until[k] then states.touch(k, spec) end
+      if kept_until[k] ~= nil then states.touch(k, spec) end
     end
     if extras_of[k] then extras.expire_holds(extras_of[k], kernel, state, spec, now, phase) end
     kernel.locate(state, spec, now, phase)
@@ -86,10 +86,10 @@ states_library = function()
       local kernel = states.kernel(spec)
       if extra then
         local value, ttl = extras.value(extra, kernel, state, spec, now, phases[k])
-        call_redis('SETEX', KEYS[k + 2], ttl, value)
+        call_redis('SETEX', KEYS[k + 1], ttl, value)
       elseif k <= values or not kernel.write_in_place(state, spec) then
-        local ttl = ttl_text(kernel.kept_until(state, spec, now) - now)
-        call_redis('SETEX', KEYS[k + 2], ttl, kernel.letter .. kernel.write(state))
+        local until_tick = kernel.kept_until(state, spec, now)
+        call_redis('SETEX', KEYS[k + 1], ttl_text(until_tick - now), kernel.letter .. kernel.write(state, until_tick))
       end
     end
   end

@@ -1,8 +1,6 @@
 -- Now, in ticks (whole microseconds), is the server's: no client is ever asked.
-local function server_time()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
 
 -- How long a key is kept beyond what it is needed for, in seconds.
 local SPARE_SECONDS = 1

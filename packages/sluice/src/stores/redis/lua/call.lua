@@ -1,0 +1,6 @@
+-- The call of decide.lua, amend.lua and history.lua.
+--
+-- ARGV[3]    as JSON: { logs, specs, … }: how many of the keys are logs, and the numbers of each limit by name
+
+local call = cjson.decode(ARGV[3])
+local logs, specs = call.logs, call.specs
