@@ -47,7 +47,11 @@ test('every TypeScript example in README and docs type-checks and runs', async (
     const all = [...files.map(file => `await import('./${file}')`), 'process.exit()']
     writeFileSync(join(folder, 'all.mts'), all.join('\n'))
     const env = { ...process.env, REDIS_URL: `redis://${redis.host}:${redis.port}` }
-    execFileSync(bin('tsx'), ['--conditions=@sluice/source', join(folder, 'all.mts')], { stdio: 'pipe', cwd: root, env })
+    execFileSync(bin('tsx'), ['--conditions=@sluice/source', join(folder, 'all.mts')], {
+      stdio: 'pipe',
+      cwd: root,
+      env,
+    })
   })
   await redis.stop()
 })

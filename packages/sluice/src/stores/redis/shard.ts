@@ -85,11 +85,20 @@ export class Shard {
 
   amend(change: Change): Promise<number> {
     return new Promise((done, failed) => {
-      const last = this.waiting.at(-1)
-      const call = last instanceof AmendCall && !last.isFull ? last : this.open(this.newAmendCall())
-      call.add({ change, done, failed })
+      this.amendCallFor(change).add({ change, done, failed })
       if (!this.settings.batch) this.flush()
     })
+  }
+
+  /**
+   * What gives back something of a decision made before goes first, all together: it can only help what is asked for in
+   * the same turn. Whatever else is changed keeps its place in the order.
+   */
+  private amendCallFor({ type }: Change): AmendCall {
+    const isGivenBack = type !== 'reset' && type !== 'block' && type !== 'credit'
+    const call = isGivenBack ? this.waiting[0] : this.waiting.at(-1)
+    if (call instanceof AmendCall && !call.isFull) return call
+    return this.open(this.newAmendCall(), isGivenBack)
   }
 
   /** How many processes are alive, this one included: see lua/instances.lua. */
@@ -141,10 +150,11 @@ export class Shard {
     return testNow === undefined ? this.clock.there(this.clock.here()) : testNow()
   }
 
-  private open<C extends Call>(call: C): C {
+  private open<C extends Call>(call: C, first = false): C {
     // After all that runs in this turn, promises included, and before anything else is waited for.
     if (this.waiting.length === 0 && this.settings.batch) atEndOfTurn(() => this.flush())
-    this.waiting.push(call)
+    if (first) this.waiting.unshift(call)
+    else this.waiting.push(call)
     return call
   }
 
