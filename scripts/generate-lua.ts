@@ -12,8 +12,7 @@ const COMMON = [...ALWAYS, ...PLAIN, ...KERNELS, 'extras', 'call', 'entry', 'bat
 
 /** What each script is made of; what several have in common is embedded once. */
 const SCRIPTS = {
-  decide: [COMMON, ['log-plain', 'reply', 'decide-in-full', 'decide']],
-  amend: [COMMON, ['amend']],
+  decide: [COMMON, ['log-plain', 'reply', 'decide-in-full', 'amend', 'decide']],
   history: [COMMON, ['history']],
   plainBucket: [[], [...ALWAYS, 'bucket-plain', 'bucket-spec', 'entry', 'plain']],
   plainFixed: [[], [...ALWAYS, 'fixed-plain', 'fixed-spec', 'entry', 'plain']],

@@ -2,25 +2,38 @@ import { afterIfStillHere, systemClock, TICKS_PER_MS } from '../../clock.ts'
 import type { Charge } from '../store.ts'
 import { holdOf } from './hold.ts'
 
+/** A slot to be renewed, as long as somebody has its decision. */
+interface Held {
+  readonly charge: WeakRef<Charge>
+  readonly everyMs: number
+  dueAt: number
+}
+
+const BEATS_PER_TTL = 3
+
 /**
  * Keeps the slots of long work: each is renewed three times a ttl, as long as its decision is in use and not released.
  * A process that dies stops renewing, and a decision that nobody has any more is not renewed either.
  */
 export class Heartbeat {
   private readonly renew: (charge: Charge) => Promise<unknown>
-  private readonly held = new Map<number, WeakRef<Charge>>()
+  private readonly held = new Map<number, Held>()
+  private ringsAt = Infinity
   private cancelTimer: (() => void) | undefined
 
   constructor(renew: (charge: Charge) => Promise<unknown>) {
     this.renew = renew
+    this.cancelTimer = undefined
   }
 
   watch(charges: readonly Charge[]): void {
     for (const charge of charges) {
-      const hold = charge.rule.kind === 'slots' && charge.taken ? holdOf(charge) : undefined
-      if (hold === undefined) continue
-      this.held.set(hold.id, new WeakRef(charge))
-      this.arm(charge)
+      const { rule } = charge
+      if (rule.kind !== 'slots' || !charge.taken) continue
+      const everyMs = rule.ttlTicks / TICKS_PER_MS / BEATS_PER_TTL
+      const held = { charge: new WeakRef(charge), everyMs, dueAt: systemClock.now() + everyMs }
+      this.held.set(holdOf(charge)!.id, held)
+      this.ringBy(held.dueAt)
     }
   }
 
@@ -29,24 +42,30 @@ export class Heartbeat {
     this.held.clear()
   }
 
-  private arm(charge: Charge): void {
-    if (this.cancelTimer !== undefined || charge.rule.kind !== 'slots') return
-    const everyMs = charge.rule.ttlTicks / TICKS_PER_MS / 3
-    this.cancelTimer = afterIfStillHere(systemClock, everyMs, () => {
-      this.cancelTimer = undefined
+  private ringBy(dueAt: number): void {
+    if (dueAt >= this.ringsAt) return
+    this.cancelTimer?.()
+    this.ringsAt = dueAt
+    this.cancelTimer = afterIfStillHere(systemClock, dueAt - systemClock.now(), () => {
+      this.ringsAt = Infinity
       this.beat()
     })
   }
 
   private beat(): void {
-    for (const [id, ref] of this.held) {
-      const charge = ref.deref()
-      if (charge === undefined || holdOf(charge)?.ended !== undefined) this.held.delete(id)
-      else {
+    const now = systemClock.now()
+    for (const [id, held] of this.held) {
+      const charge = held.charge.deref()
+      if (charge === undefined || holdOf(charge)?.ended !== undefined) {
+        this.held.delete(id)
+        continue
+      }
+      if (held.dueAt <= now) {
+        held.dueAt = now + held.everyMs
         // One that fails is tried again with the next beat; what has expired by then is not held any more.
         this.renew(charge).catch(() => undefined)
-        this.arm(charge)
       }
+      this.ringBy(held.dueAt)
     }
   }
 }

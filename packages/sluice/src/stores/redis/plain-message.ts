@@ -1,5 +1,5 @@
 import type { Rule } from '../../algorithms/rule.ts'
-import type { Message } from './call.ts'
+import type { Message } from './message.ts'
 import type { Script, Scripts } from './script.ts'
 import type { Asked } from './verdicts.ts'
 

@@ -85,8 +85,10 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 }
 
 function checked(options: RedisStoreOptions) {
-  const unknown = Object.keys(options).find(option => !KNOWN.includes(option))
-  if (unknown !== undefined) throw expected('SLUICE_BAD_OPTION', `redisStore options ${KNOWN.join(', ')}`, unknown)
+  checkNames(options, 'redisStore options', KNOWN)
+  if (options.denyCache !== undefined && options.denyCache !== false) {
+    checkNames(options.denyCache, 'denyCache as false or with', ['for', 'maxEntries'])
+  }
   const { deadline = 25, connectWait = 1000, tags = 128, prefix = 'sluice', instances = 2 } = options
   if (!Number.isInteger(tags) || tags < 1 || tags > 16_384) {
     throw expected('SLUICE_BAD_OPTION', 'tags as a whole number from 1 to 16384', tags)
@@ -108,6 +110,12 @@ function checked(options: RedisStoreOptions) {
     tags,
     prefix,
   }
+}
+
+function checkNames(options: unknown, what: string, known: readonly string[]): void {
+  const isObject = typeof options === 'object' && options !== null
+  const unknown = isObject ? Object.keys(options).find(option => !known.includes(option)) : options
+  if (!isObject || unknown !== undefined) throw expected('SLUICE_BAD_OPTION', `${what} ${known.join(', ')}`, unknown)
 }
 
 function cacheOptions(cache: Exclude<RedisStoreOptions['denyCache'], false>) {

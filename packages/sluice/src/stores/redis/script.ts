@@ -9,7 +9,6 @@ export interface Script {
 
 export interface Scripts {
   readonly decide: Script
-  readonly amend: Script
   readonly history: Script
   readonly plainBucket: Script
   readonly plainFixed: Script
@@ -56,7 +55,7 @@ const FAILURES: readonly (readonly [RegExp, ErrorCode, string])[] = [
   [/^READONLY|MASTERDOWN/, 'SLUICE_STORE_READONLY', 'the server writes nothing, being a replica'],
   [/OOM command not allowed/, 'SLUICE_STORE_FULL', 'the server has reached its maxmemory'],
   [/NOPERM|can't run this command/, 'SLUICE_SCRIPT_REFUSED', 'the server lets this user not run the scripts'],
-  [/^FOREIGN/, 'SLUICE_FOREIGN_VALUE', 'a value that Sluice has not written stands at a key of its own'],
+  [/^FOREIGN|WRONGTYPE/, 'SLUICE_FOREIGN_VALUE', 'a value that Sluice has not written stands at a key of its own'],
   [/string exceeds maximum|invalid bulk length/i, 'SLUICE_KEY_TOO_LONG', 'a key is larger than the server takes'],
   [/^(LOADING|CLUSTERDOWN|TRYAGAIN|BUSY)/, 'SLUICE_STORE_FAILED', 'the server cannot serve now'],
   [/connection|socket|closed|ECONN|EPIPE|stream/i, 'SLUICE_STORE_UNREACHABLE', 'the connection to the server broke'],

@@ -2,11 +2,11 @@ import type { Rule } from '../../algorithms/rule.ts'
 import { atEndOfTurn } from '../../clock.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Change, Charge, Intent } from '../store.ts'
-import { AmendCall } from './amend-call.ts'
-import { type Call, Keys, type Message, Specs } from './call.ts'
+import { BatchCall } from './batch-call.ts'
+import { overAlready } from './changes.ts'
 import type { Link } from './client.ts'
-import { DecideCall } from './decide-call.ts'
 import { newId } from './hold.ts'
+import { Keys, type Message, Specs } from './message.ts'
 import { failureOf, type Reply, run, type Scripts } from './script.ts'
 import { ServerClock } from './server-clock.ts'
 
@@ -66,7 +66,7 @@ export class Shard {
   /** By rule: when it was last found that its keys are not plain. */
   private readonly notPlain = new WeakMap<Rule, number>()
   /** Built but not sent: the last one may still grow. */
-  private waiting: Call[] = []
+  private waiting: BatchCall[] = []
 
   constructor(tag: number, settings: Settings, stats: ShardStats) {
     this.settings = settings
@@ -77,28 +77,18 @@ export class Shard {
   }
 
   ask(charges: readonly Charge[], intent: Intent, done: () => void): void {
-    const last = this.waiting.at(-1)
-    const call = last instanceof DecideCall && !last.isFull ? last : this.open(this.newDecideCall())
-    call.add(charges, intent, done)
+    this.openCall().decide(charges, intent, done)
     if (!this.settings.batch) this.flush()
   }
 
+  /** Nothing is sent for what is known to be over. */
   amend(change: Change): Promise<number> {
+    const over = overAlready(change)
+    if (over !== undefined) return Promise.resolve(over)
     return new Promise((done, failed) => {
-      this.amendCallFor(change).add({ change, done, failed })
+      this.openCall().change(change, done, failed)
       if (!this.settings.batch) this.flush()
     })
-  }
-
-  /**
-   * What gives back something of a decision made before goes first, all together: it can only help what is asked for in
-   * the same turn. Whatever else is changed keeps its place in the order.
-   */
-  private amendCallFor({ type }: Change): AmendCall {
-    const isGivenBack = type !== 'reset' && type !== 'block' && type !== 'credit'
-    const call = isGivenBack ? this.waiting[0] : this.waiting.at(-1)
-    if (call instanceof AmendCall && !call.isFull) return call
-    return this.open(this.newAmendCall(), isGivenBack)
   }
 
   /** How many processes are alive, this one included: see lua/instances.lua. */
@@ -135,36 +125,35 @@ export class Shard {
     return this.recordStem + ++this.records
   }
 
-  private newDecideCall(): DecideCall {
-    const { scripts, tagOf } = this.settings
-    return new DecideCall(scripts, tagOf, () => this.stats.late++)
-  }
-
-  private newAmendCall(): AmendCall {
-    return new AmendCall(this.settings.scripts, this.settings.tagOf)
-  }
-
   /** The server's time, about. */
   private now(): number {
     const { testNow } = this.settings
     return testNow === undefined ? this.clock.there(this.clock.here()) : testNow()
   }
 
-  private open<C extends Call>(call: C, first = false): C {
+  private openCall(): BatchCall {
+    const last = this.waiting.at(-1)
+    if (last !== undefined && !last.isFull) return last
     // After all that runs in this turn, promises included, and before anything else is waited for.
-    if (this.waiting.length === 0 && this.settings.batch) atEndOfTurn(() => this.flush())
-    if (first) this.waiting.unshift(call)
-    else this.waiting.push(call)
+    if (last === undefined && this.settings.batch) atEndOfTurn(() => this.flush())
+    const { scripts, tagOf } = this.settings
+    const call = new BatchCall(scripts, tagOf, () => this.stats.late++)
+    this.waiting.push(call)
     return call
   }
 
   private flush(): void {
     const calls = this.waiting
     this.waiting = []
-    for (const call of calls) if (!(call instanceof AmendCall && call.isEmpty)) void this.send(call)
+    // A call that turns out not to be plain is sent again, behind those that followed it: so not where that would matter.
+    const isOfOneKind = calls.every(call => call.plainRule === calls[0]!.plainRule)
+    for (const call of calls) {
+      if (!isOfOneKind) call.goInFull()
+      void this.send(call)
+    }
   }
 
-  private async send(call: Call, again = false): Promise<void> {
+  private async send(call: BatchCall, again = false): Promise<void> {
     const { link, validTicks } = this.settings
     // A client that is not connected would keep it and send it when nobody waits for it any more.
     if (!link.isReady()) {
@@ -174,7 +163,7 @@ export class Shard {
       return
     }
     this.stats.calls++
-    if (call instanceof DecideCall && this.isNotPlain(call.plainly)) call.goInFull()
+    if (this.isNotPlain(call.plainRule)) call.goInFull()
     const sentAt = this.clock.here()
     const validUntil = validTicks === 0 || !this.clock.isKnown ? 0 : this.clock.there(sentAt) + validTicks
     try {
@@ -184,7 +173,7 @@ export class Shard {
         this.clock.observe(sentAt, first)
         call.read(reply)
       } else if (first === NOT_PLAIN) {
-        this.notPlain.set((call as DecideCall).plainly!, sentAt)
+        this.notPlain.set(call.plainRule!, sentAt)
         await this.send(call, again)
       } else {
         // Either it took too long, and nobody waits, or the server's clock has been set.

@@ -13,7 +13,8 @@ export interface Asked {
   readonly done: () => void
 }
 
-const FOREIGN = -3
+/** What stands in a reply where a key has a value of somebody else's. */
+export const FOREIGN = -3
 const NEVER_BLOCKED = -2
 const RESETS = 1
 const HELD = 2

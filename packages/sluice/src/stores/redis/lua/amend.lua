@@ -1,94 +1,90 @@
--- Changes that no limit can refuse, one after another.
---
--- KEYS, ARGV    see entry.lua and batch.lua
--- call.changes  a list; each is [what, k, s, phase, cost, …]: key k, spec s, the phase of a window that starts by its key,
---               and, by what:
---                 'refund'   at, resets, window_end: takes back a charge made at tick `at`, before the key's next reset
---                 'credit'   gives cost back
---                 'release'  id: gives a slot back
---                 'renew'    id: holds a slot for another ttl
---                 'settle'   id, actual: ends a reservation
---                 'reset'    forgets the key
---                 'block'    ticks: refuses the key for so long
--- Reply         now, then one number for each: what was charged by a settlement (-1: there was none of that id),
---               1 if a slot was still held, else nothing of meaning; -3 where the value is foreign.
+-- Changes that no limit can refuse. Each is [what, k, s, phase, cost, …]: key k, spec s, the phase of windows that start by
+-- their key, and, by what:
+--   'refund'   at, resets, window_end: takes back a charge made at tick `at`, before the key's next reset
+--   'credit'   gives cost back
+--   'release'  id: gives a slot back
+--   'renew'    id: holds a slot for another ttl
+--   'settle'   id, actual: ends a reservation
+--   'reset'    forgets the key
+--   'block'    ticks: refuses the key for so long
+-- It answers what was charged by a settlement (-1: there was none of that id), 1 if a slot was still held, -3 where the value
+-- is foreign; else nothing of meaning.
 
-local UNKNOWN = -1
-with_states()
-local amends = {}
+local function amendments()
+  local states = with_states()
+  local UNKNOWN = -1
+  local amends = {}
 
--- Where nothing is counted there is nothing to give back, nor to write.
-local function is_empty(spec, state)
-  return states.kernel(spec).describe(state, spec, now) == 0
-end
-
-function amends.refund(k, spec, state, cost, at, resets, window_end)
-  local extra = states.extra_of(k)
-  local known = extra and extra.resets or 0
-  if known ~= resets or is_empty(spec, state) then return 0 end
-  states.touch(k, spec)
-  states.kernel(spec).refund(state, spec, now, cost, at, window_end)
-  return cost
-end
-
-function amends.credit(k, spec, state, cost)
-  if is_empty(spec, state) then return 0 end
-  states.touch(k, spec)
-  states.kernel(spec).credit(state, spec, now, cost)
-  return cost
-end
-
-function amends.release(k, spec, state, _, id)
-  states.touch(k, spec)
-  return states.kernel(spec).release(state, id)
-end
-
-function amends.renew(k, spec, state, _, id)
-  states.touch(k, spec)
-  return states.kernel(spec).renew(state, spec, now, id)
-end
-
--- More than was reserved is charged without refusal, until one whole limit has been overdrawn.
-function amends.settle(k, spec, state, _, id, actual)
-  local extra = states.need_extra(k)
-  for place, hold in ipairs(extra.holds) do
-    if hold.id == id then
-      states.extras().drop_hold(extra, place)
-      states.touch(k, spec)
-      local room = 2 * spec.limit - states.kernel(spec).counted(state, spec, now) - extra.held
-      local charged = math.min(actual, math.max(hold.cost, room))
-      if charged > 0 then states.kernel(spec).take(state, spec, now, charged) end
-      return charged
-    end
+  -- Where nothing is counted there is nothing to give back, nor to write.
+  local function is_empty(spec, state)
+    return states.kernel(spec).describe(state, spec, now) == 0
   end
-  return UNKNOWN
-end
 
--- That there was a reset is kept for as long as something from before it could be refunded.
-function amends.reset(k, spec)
-  local extra = states.extra_of(k)
-  local resets = extra and extra.resets or 0
-  states.replace(k, states.kernel(spec).fresh(spec, now))
-  states.need_extra(k).resets = resets + 1
-  states.touch(k, spec)
-  return 0
-end
+  function amends.refund(k, spec, state, cost, at, resets, window_end)
+    local extra = states.extra_of(k)
+    local known = extra and extra.resets or 0
+    if known ~= resets or is_empty(spec, state) then return 0 end
+    states.touch(k, spec)
+    states.kernel(spec).refund(state, spec, now, cost, at, window_end)
+    return cost
+  end
 
-function amends.block(k, spec, _, _, ticks)
-  local extra = states.need_extra(k)
-  states.touch(k, spec)
-  extra.blocked_until = now + ticks
-  extra.forget_at = math.max(now + ticks, extra.forget_at)
-  return ticks
-end
+  function amends.credit(k, spec, state, cost)
+    if is_empty(spec, state) then return 0 end
+    states.touch(k, spec)
+    states.kernel(spec).credit(state, spec, now, cost)
+    return cost
+  end
 
-local reply = { pack('<d', now) }
-for i, change in ipairs(call.changes) do
-  local what, k, spec = change[1], change[2], specs[change[3]]
-  if k < 0 then k = values - k end
-  local state = states.at(k, spec, change[4])
-  local amount = FOREIGN
-  if state then amount = amends[what](k, spec, state, change[5], change[6], change[7], change[8]) end
-  reply[i + 1] = pack('<d', amount)
+  function amends.release(k, spec, state, _, id)
+    states.touch(k, spec)
+    return states.kernel(spec).release(state, id)
+  end
+
+  function amends.renew(k, spec, state, _, id)
+    states.touch(k, spec)
+    return states.kernel(spec).renew(state, spec, now, id)
+  end
+
+  -- More than was reserved is charged without refusal, until one whole limit has been overdrawn.
+  function amends.settle(k, spec, state, _, id, actual)
+    local extra = states.need_extra(k)
+    for place, hold in ipairs(extra.holds) do
+      if hold.id == id then
+        states.extras().drop_hold(extra, place)
+        states.touch(k, spec)
+        local room = 2 * spec.limit - states.kernel(spec).counted(state, spec, now) - extra.held
+        local charged = math.min(actual, math.max(hold.cost, room))
+        if charged > 0 then states.kernel(spec).take(state, spec, now, charged) end
+        return charged
+      end
+    end
+    return UNKNOWN
+  end
+
+  -- That there was a reset is kept for as long as something from before it could be refunded.
+  function amends.reset(k, spec)
+    local extra = states.extra_of(k)
+    local resets = extra and extra.resets or 0
+    states.replace(k, states.kernel(spec).fresh(spec, now))
+    states.need_extra(k).resets = resets + 1
+    states.touch(k, spec)
+    return 0
+  end
+
+  function amends.block(k, spec, _, _, ticks)
+    local extra = states.need_extra(k)
+    states.touch(k, spec)
+    extra.blocked_until = now + ticks
+    extra.forget_at = math.max(now + ticks, extra.forget_at)
+    return ticks
+  end
+
+  return function(change)
+    local what, k, spec = change[1], change[2], specs[change[3]]
+    if k < 0 then k = values - k end
+    local state = states.at(k, spec, change[4])
+    if not state then return FOREIGN end
+    return amends[what](k, spec, state, change[5], change[6], change[7], change[8])
+  end
 end
-return answer(table.concat(reply))

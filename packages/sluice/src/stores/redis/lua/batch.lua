@@ -1,4 +1,4 @@
--- What decide.lua, amend.lua and history.lua have in common.
+-- What decide.lua and history.lua have in common.
 
 -- Keys whose new bytes stand in `found` already, by number, with the tick until which to keep them; false where they are
 -- kept long enough.
@@ -18,10 +18,11 @@ local function value_at(k)
   if k <= values or headers[k] ~= nil then return found[k + 1] end
   local header = redis.pcall('GETRANGE', KEYS[k + 1], 0, 40)
   headers[k] = false
-  if type(header) ~= 'table' then
-    headers[k] = header
-    found[k + 1] = header ~= '' and header
-  end
+  if type(header) == 'table' then return nil end
+  -- Nothing there, or a value of nothing, which is not ours.
+  if header == '' and call_redis('EXISTS', KEYS[k + 1]) == 1 then return nil end
+  headers[k] = header
+  found[k + 1] = header ~= '' and header
   return found[k + 1]
 end
 

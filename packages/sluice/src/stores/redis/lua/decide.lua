@@ -1,17 +1,19 @@
--- Decides a batch: one decision after another, each over one or several limits, all of its charges or none of them.
+-- Does a batch, one thing after another: decisions, each over one or several limits, all of its charges or none of them; and
+-- changes that no limit can refuse.
 --
 -- KEYS, ARGV  see entry.lua and batch.lua
 -- call.runs   a list; each entry is either
 --               [s, k, k, …]   plain decisions: spec s (from 1) charged 1 at each key k in turn, or
 --               [0, take, hold_ticks, book_ticks, strikes, k, s, cost, role, id, phase, k, s, cost, role, id, phase, …]
+--             or a change, which starts with a word: see amend.lua.
 --             take, strikes: 1 or 0. hold_ticks > 0 reserves, book_ticks >= 0 books. role: -2 enforced, -1 shadow, else
 --             shadow in place of the charge of that index (from 0). id: of the slot or reservation it would be. phase:
 --             of windows that start by their key. k below 0: the logs.
--- Reply       now, then for each charge three numbers: used (in units), ticks from now until it is reset, and
+-- Reply       now, then for each change three numbers, of which the first is its answer, and for each charge: used (in units), ticks from now until it is reset, and
 --             ticks until it passes * 4 + 1 if allowed + 2 if blocked. Below 0: -1 never, -2 never and blocked, -3 the
 --             value is foreign. Then, for the few that need it: number of the charge (from 0), what (1 resets, 2 held), value.
 
-local in_full
+local in_full, amend
 
 local function decide_in_full(run)
   if not in_full then in_full = full_decisions() end
@@ -86,7 +88,10 @@ local function decide_plainly(run)
 end
 
 for _, run in ipairs(call.runs) do
-  if run[1] ~= 0 then decide_run(run)
+  if type(run[1]) == 'string' then
+    if not amend then amend = amendments() end
+    tell(amend(run), now, 0)
+  elseif run[1] ~= 0 then decide_run(run)
   elseif not decide_plainly(run) then decide_in_full(run) end
 end
 

@@ -37,7 +37,7 @@ function plain.log(value, spec, now, cost, _, k)
   if value then
     if #value ~= LOG_HEADER then return end
     letter, first, count, oldest, newest, ring = unpack_bytes('<Bddddd', value)
-    if letter ~= 76 or now < newest then return end
+    if letter ~= 76 or now < newest or not is_log(first, count, ring) then return end
     if count > 0 and oldest <= now - window then
       -- What is all gone is made small again, which is more than this way can do.
       if newest <= now - window then return end

@@ -3,6 +3,12 @@
 -- Bytes: first, count, oldest, newest, ring (doubles), then `ring` times. The n-th time ever stands at
 -- n mod ring, and `first` is the number of the oldest that counts. A key with blocks or reservations is read as a whole.
 
+-- A value of any length may be somebody else's: ours starts with whole numbers that fit together.
+local function is_log(first, count, ring)
+  local are_whole = first % 1 == 0 and count % 1 == 0 and ring % 1 == 0
+  return are_whole and first >= 0 and count >= 0 and count <= ring and ring <= 2 ^ 26
+end
+
 function kernels.log()
   local kernel = { letter = 'L' }
   local HEADER = 40
@@ -17,6 +23,7 @@ function kernels.log()
   function kernel.read(value, from, key)
     if #value - from + 1 < HEADER then return nil end
     local first, count, oldest, newest, ring = unpack_at('<ddddd', value, from)
+    if not is_log(first, count, ring) then return nil end
     return {
       first = first, count = count, oldest = oldest, newest = newest, ring = ring,
       times = {}, key = key, slots = from - 1 + HEADER, pushed = first + count,

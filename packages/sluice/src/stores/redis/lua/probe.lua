@@ -4,5 +4,6 @@
 -- Reply    now
 
 local latest = redis.call('GET', KEYS[1])
+if latest and #latest ~= 8 then return redis.error_reply('FOREIGN value at ' .. KEYS[1]) end
 redis.call('SETEX', KEYS[1], '86400', latest or struct.pack('<d', now))
 return struct.pack('<d', now)

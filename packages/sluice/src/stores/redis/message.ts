@@ -1,8 +1,7 @@
 import type { Rule } from '../../algorithms/rule.ts'
-import type { StoreUnavailable } from '../../errors.ts'
 import type { BlockRule, Charge } from '../store.ts'
 import { nameOf, stemOf } from './naming.ts'
-import type { Reply, Script } from './script.ts'
+import type { Script } from './script.ts'
 import { specEnd, specText } from './spec.ts'
 
 /** What is sent: a script, its keys behind the shard's own, and its arguments behind those that all have. */
@@ -10,16 +9,6 @@ export interface Message {
   readonly script: Script
   readonly keys: readonly string[]
   readonly args: readonly string[]
-}
-
-/** A script call is built up while decisions come in, and read when the reply is there. */
-export interface Call {
-  /** `now` is about the server's time: it matters to the boundaries of calendar windows. */
-  message(now: number): Message
-  read(reply: Reply): void
-  fail(error: StoreUnavailable): void
-  /** Nobody waits for any of it any more. */
-  readonly abandoned: boolean
 }
 
 /** The keys of a call, each once. */

@@ -1,0 +1,165 @@
+import type { Rule } from '../../algorithms/rule.ts'
+import { StoreUnavailable } from '../../errors.ts'
+import { type Change, type Charge, ENFORCED, type Intent, TAKE } from '../store.ts'
+import { concluded, wordsOf } from './changes.ts'
+import { newId } from './hold.ts'
+import { Keys, type Message, Specs } from './message.ts'
+import { plainMessage } from './plain-message.ts'
+import type { Reply, Scripts } from './script.ts'
+import { isPlainRule, phaseOf } from './spec.ts'
+import { type Asked, FOREIGN, rareFacts, readVerdicts } from './verdicts.ts'
+
+/** A change on its way, and whom to tell. */
+interface Sent {
+  readonly change: Change
+  readonly key: number
+  /** What the script is told of it, as it was when it was asked for. */
+  readonly words: readonly (string | number)[]
+  readonly done: (amount: number) => void
+  readonly failed: (error: StoreUnavailable) => void
+}
+
+/** As many as let calls overlap, so that the server works while we write the next one. */
+const MOST_ITEMS = 128
+/** Lua can hand on about 8,000 values at once. */
+const MOST_KEYS = 1000
+
+/**
+ * What was asked of one shard in one turn, in that order: decisions and changes. Where it is nothing but plain decisions
+ * under one limit it goes the short way: see lua/plain.lua, and lua/decide.lua for the other.
+ */
+export class BatchCall {
+  private readonly scripts: Scripts
+  private readonly keys: Keys
+  private readonly items: (Asked | Sent)[] = []
+  private readonly onLate: () => void
+  /** The rule all is plain under so far; undefined where there is more to it. */
+  plainRule: Rule | undefined
+  /** Where the verdict of each decision stands in the reply, if not one after the other. */
+  private places: readonly number[] | undefined
+
+  constructor(scripts: Scripts, tagOf: (key: string) => number, onLate: () => void) {
+    this.scripts = scripts
+    this.keys = new Keys(tagOf)
+    this.onLate = onLate
+    this.plainRule = undefined
+    this.places = undefined
+  }
+
+  get isFull(): boolean {
+    return this.items.length >= MOST_ITEMS || this.keys.count >= MOST_KEYS
+  }
+
+  /** Nobody waits for any of it any more. A change is worth making all the same: what was taken goes back. */
+  get abandoned(): boolean {
+    return this.items.every(item => 'charges' in item && item.charges.every(charge => charge.fault !== undefined))
+  }
+
+  decide(charges: readonly Charge[], intent: Intent, done: () => void): void {
+    const first = charges[0]!
+    const isPlain = charges.length === 1 && intent === TAKE && isPlainCharge(first)
+    if (this.items.length === 0) this.plainRule = isPlain ? first.rule : undefined
+    else if (!isPlain || first.rule !== this.plainRule) this.plainRule = undefined
+    const keys = charges.map(charge => this.keys.numberOf(charge))
+    this.items.push({ charges, intent, keys, ids: undefined, done })
+  }
+
+  change(change: Change, done: (amount: number) => void, failed: (error: StoreUnavailable) => void): void {
+    this.plainRule = undefined
+    this.items.push({ change, key: this.keys.numberOf(change.charge), words: wordsOf(change), done, failed })
+  }
+
+  /** Takes the long way from now on. */
+  goInFull(): void {
+    this.plainRule = undefined
+    this.places = undefined
+  }
+
+  /** `now` is about the server's time: it matters to the boundaries of calendar windows. */
+  message(now: number): Message {
+    if (this.plainRule === undefined) return this.fullMessage(now)
+    const asked = this.items as readonly Asked[]
+    const { message, places } = plainMessage(this.scripts, this.plainRule, this.keys.values, asked)
+    this.places = places
+    return message
+  }
+
+  private fullMessage(now: number): Message {
+    const specs = new Specs(now)
+    let runs = ''
+    let openRun = 0
+    for (const item of this.items) {
+      const run = isRun(item) ? specs.numberOf(item.charges[0]!) : 0
+      if (openRun !== 0 && run !== openRun) runs += '],'
+      if (run === 0) runs += `${'change' in item ? changeText(item, specs) : decisionText(item, specs)},`
+      else runs += run === openRun ? `,${(item as Asked).keys[0]}` : `[${run},${(item as Asked).keys[0]}`
+      openRun = run
+    }
+    runs = openRun === 0 ? runs.slice(0, -1) : `${runs}]`
+    const { logs, names } = this.keys
+    const args = [`{"logs":${logs.length},"specs":${specs.json},"runs":[${runs}]}`]
+    return { script: this.scripts.decide, keys: names, args }
+  }
+
+  read(reply: Reply): void {
+    const { items, places } = this
+    const count = items.reduce((sum, item) => sum + ('change' in item ? 1 : item.charges.length), 0)
+    const rare = rareFacts(reply, 1 + 3 * count)
+    let place = 0
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i]!
+      if ('change' in item) {
+        conclude(item, reply.at(1 + 3 * place), reply.at(0))
+        place++
+        continue
+      }
+      if (readVerdicts(item, reply, places === undefined ? place : places[i]!, rare)) this.onLate()
+      place += item.charges.length
+      item.done()
+    }
+  }
+
+  fail(error: StoreUnavailable): void {
+    for (const item of this.items) {
+      if ('change' in item) {
+        item.failed(error)
+        continue
+      }
+      for (const charge of item.charges) charge.fault ??= error
+      item.done()
+    }
+  }
+}
+
+function isPlainCharge(charge: Charge): boolean {
+  return charge.cost === 1 && charge.role === ENFORCED && charge.limit.block === undefined && isPlainRule(charge.rule)
+}
+
+/** Nothing to tell of it but its key. */
+function isRun(item: Asked | Sent): item is Asked {
+  if ('change' in item || item.charges.length !== 1 || item.intent !== TAKE) return false
+  const { cost, role, rule } = item.charges[0]!
+  if (cost !== 1 || role !== ENFORCED) return false
+  return rule.kind !== 'slots' && (rule.kind !== 'fixed' || rule.policy.align !== 'key')
+}
+
+/** One decision with all that can be told of it; what it would hold gets its ids now. */
+function decisionText(asked: Asked, specs: Specs): string {
+  const { charges, intent, keys } = asked
+  asked.ids ??= charges.map(charge => (charge.rule.kind === 'slots' || intent.holdTicks > 0 ? newId() : 0))
+  let text = `[0,${Number(intent.take)},${intent.holdTicks},${intent.bookTicks},${Number(intent.strikes)}`
+  for (let i = 0; i < charges.length; i++) {
+    const charge = charges[i]!
+    text += `,${keys[i]},${specs.numberOf(charge)},${charge.cost},${charge.role},${asked.ids[i]},${phaseOf(charge)}`
+  }
+  return `${text}]`
+}
+
+function changeText({ change: { charge }, key, words: [what, ...numbers] }: Sent, specs: Specs): string {
+  return JSON.stringify([what, key, specs.numberOf(charge), phaseOf(charge), ...numbers])
+}
+
+function conclude({ change, done, failed }: Sent, amount: number, now: number): void {
+  if (amount !== FOREIGN) done(concluded(change, amount, now))
+  else failed(new StoreUnavailable('SLUICE_FOREIGN_VALUE', 'a foreign value stands at the key'))
+}
