@@ -1,0 +1,159 @@
+import type { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from 'sluice-harness'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fixedWindow, type Policy, slidingWindow, tokenBucket } from '../../index.ts'
+import { fiveOfEach } from '../../limiter/fixtures/five-of-each.ts'
+import type { Change, RemoteStore, Store } from '../store.ts'
+import { ioredis } from './fixtures/clients.ts'
+import { bareStore, Counter, loadScripts } from './fixtures/counter.ts'
+import { commands, Observer } from './fixtures/observer.ts'
+import { redisStore } from './redis-store.ts'
+
+const MANY = fixedWindow({ limit: 1000, window: '1h' })
+let server: RedisServer
+let client: Redis
+let observer: Observer
+let paths = 0
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = await ioredis(server)
+  observer = await Observer.of(server)
+  await loadScripts(client)
+})
+
+afterAll(async () => {
+  client.disconnect()
+  observer.close()
+  await server.stop()
+})
+
+/** A limit that nobody has used. */
+function counterOf(policy: Policy, store: Store = bareStore(client)): Counter {
+  return new Counter(store, policy, `limit ${paths++}`)
+}
+
+const times = <T>(n: number, make: (n: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i))
+const callsFor = async (act: () => Promise<unknown>) => commands(await observer.during(act), 'evalsha')
+
+describe('decisions asked for in one turn', () => {
+  test.each([
+    [1, 1],
+    [2, 1],
+    [128, 1],
+    [129, 2],
+    [300, 3],
+  ])('%i of them make %i calls', async (decisions, calls) => {
+    const counter = counterOf(MANY)
+    const keys = times(decisions, n => `key ${n}`)
+    expect(await callsFor(() => Promise.all(keys.map(key => counter.take(key))))).toHaveLength(calls)
+    expect(await Promise.all(keys.map(key => counter.used(key)))).toEqual(keys.map(() => 1))
+  })
+
+  test('travel together though some waited for a promise', async () => {
+    const counter = counterOf(MANY)
+    const waits = () => Promise.resolve().then(() => counter.take('b'))
+    expect(await callsFor(() => Promise.all([counter.take('a'), waits()]))).toHaveLength(1)
+  })
+
+  test('do not wait for those of the next', async () => {
+    const counter = counterOf(MANY)
+    const next = () => new Promise(resolve => setImmediate(resolve)).then(() => counter.take('b'))
+    expect(await callsFor(() => Promise.all([counter.take('a'), next()]))).toHaveLength(2)
+  })
+
+  test('are taken in the order they were asked for', async () => {
+    const counter = counterOf(MANY)
+    const taken = await Promise.all(times(300, () => counter.take('a')))
+    expect(taken.map(charge => charge.used)).toEqual(times(300, n => n + 1))
+  })
+
+  test('keep their place among changes, whatever the key has been through', async () => {
+    const counter = counterOf(MANY)
+    const reset = () => counter.store.amend([{ type: 'reset', charge: counter.charge('a') }])
+    for (let n = 0; n < 3; n++) {
+      const asked = [counter.take('a'), counter.take('a'), reset(), counter.take('a'), reset()] as const
+      const [first, second, , third] = await Promise.all(asked)
+      expect([n, first.used, second.used, third.used]).toEqual([n, 1, 2, 1])
+    }
+  })
+
+  test.each([
+    ['of one policy', 1],
+    ['of several', 3],
+  ])('tell the numbers of a policy once, and each key: %s', async (_, kinds) => {
+    const store = bareStore(client)
+    const limits = [987_601, 987_602, 987_603]
+    const policies = [
+      fixedWindow({ limit: limits[0]!, window: '1m' }),
+      tokenBucket({ capacity: limits[1]!, refill: '1/s' }),
+      slidingWindow({ limit: limits[2]!, window: '1m' }),
+    ].slice(0, kinds)
+    const counters = policies.map(policy => counterOf(policy, store))
+    const keys = ['a', 'b', 'c']
+    const asked = () => Promise.all(times(60, n => counters[n % kinds]!.take(keys[Math.floor(n / kinds) % 3]!)))
+    const calls = await callsFor(asked)
+    const words = calls.flatMap(({ args }) => args)
+    for (const limit of limits.slice(0, kinds)) expect(words.join(' ').split(String(limit))).toHaveLength(1 + 1)
+    for (const counter of counters) {
+      for (const key of keys) expect(words.filter(word => word === counter.nameOf(key))).toHaveLength(1)
+    }
+  })
+
+  test.each(fiveOfEach.map(policy => [policy.kind, policy] as const))('pass up to the limit: %s', async (_, policy) => {
+    const counter = counterOf(policy)
+    const asked = await Promise.all(times(10, () => counter.take('a')))
+    expect(asked.map(charge => charge.allowed)).toEqual(times(10, n => n < 5))
+  })
+
+  test.each(fiveOfEach.map(policy => [policy.kind, policy] as const))(
+    'do not suffer from one that cannot be decided: %s',
+    async (_, policy) => {
+      const counter = counterOf(policy)
+      await client.rpush(counter.nameOf('b'), 'a list')
+      const asked = await Promise.all(['a', 'b', 'c', 'b', 'a'].map(key => counter.take(key)))
+      const foreign = 'SLUICE_FOREIGN_VALUE'
+      expect(asked.map(({ fault, allowed }) => fault?.code ?? allowed)).toEqual([true, foreign, true, foreign, true])
+      expect([await counter.used('a'), await counter.used('c')]).toEqual([2, 1])
+    },
+  )
+})
+
+describe('a key that stands several times in a call is read and written once', () => {
+  const isWrite = (word: string) => /^(set|setex|psetex|setrange)$/i.test(word)
+  const isRead = (word: string) => /^(get|mget|getrange)$/i.test(word)
+
+  test.each(
+    fiveOfEach.flatMap(policy => [
+      [policy.kind, 'one by one', [1, 1, 1], policy] as const,
+      [policy.kind, 'for other costs', [2, 0, 1], policy] as const,
+    ]),
+  )('%s, %s', async (kind, _, costs, policy) => {
+    const counter = counterOf(policy)
+    await counter.take('a')
+    const seen = await observer.during(() => Promise.all(costs.map(cost => counter.take('a', cost))))
+    const own = seen.filter(({ inScript, args }) => inScript && args.includes(counter.nameOf('a')))
+    const words = own.map(({ args }) => args[0]!)
+    // Of a log the header and what is new.
+    expect(words.filter(isWrite)).toHaveLength(kind === 'slidingLog' ? 2 : 1)
+    expect(words.filter(isRead)).toHaveLength(1)
+    expect(await counter.used('a')).toBe(4)
+  })
+})
+
+test('changes travel together as well', async () => {
+  const counter = counterOf(MANY)
+  const charges = await Promise.all(times(200, n => counter.take(`key ${n}`)))
+  const refunds = charges.map((charge): Change => ({ type: 'refund', charge }))
+  expect(await callsFor(async () => counter.store.amend(refunds))).toHaveLength(2)
+  expect(await Promise.all(times(200, n => counter.used(`key ${n}`)))).toEqual(times(200, () => 0))
+})
+
+test('without batching, each decision goes by itself', async () => {
+  const store = redisStore(client, { batch: false, denyCache: false })
+  await (store as unknown as RemoteStore).connecting
+  const counter = counterOf(MANY, store)
+  expect(await callsFor(() => Promise.all(times(10, () => counter.take('a'))))).toHaveLength(10)
+  expect(await counter.used('a')).toBe(10)
+  await store.close()
+})

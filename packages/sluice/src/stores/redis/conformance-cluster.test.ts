@@ -1,0 +1,40 @@
+import { type RedisCluster, startCluster } from 'sluice-harness'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Open, storeSuite } from '../../testing/index.ts'
+import { CLUSTER_CLIENTS, type Connected } from './fixtures/clients.ts'
+import { Keyspace } from './fixtures/keyspace.ts'
+import { timedStores } from './fixtures/timed-store.ts'
+
+const PRIMARIES = 3
+let cluster: RedisCluster
+
+beforeAll(async () => {
+  cluster = await startCluster({ primaries: PRIMARIES })
+}, 20_000)
+
+afterAll(() => cluster.stop())
+
+describe.each(Object.entries(CLUSTER_CLIENTS))('a cluster of six, through %s', (_, connect) => {
+  let connected: Connected
+  let keyspace: Keyspace
+
+  beforeAll(async () => {
+    connected = await connect(cluster)
+    keyspace = new Keyspace(cluster.nodes.slice(0, PRIMARIES))
+  })
+
+  afterAll(() => {
+    connected.close()
+    keyspace.close()
+  })
+
+  const open: Open = options => timedStores(connected.client, () => keyspace.clear())(options)
+  for (const one of storeSuite(open, { scale: 0.02 })) {
+    test(one.name, { timeout: 30_000 }, async () => one.run())
+  }
+
+  test('no key was ever without a time to live', async () => {
+    await keyspace.inspect()
+    expect(keyspace.immortal).toEqual([])
+  })
+})

@@ -1,0 +1,121 @@
+import type { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from 'sluice-harness'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createLimiter, fixedWindow, slidingLog, slidingWindow } from '../../index.ts'
+import { fiveOfEach } from '../../limiter/fixtures/five-of-each.ts'
+import type { Change } from '../store.ts'
+import { ioredis } from './fixtures/clients.ts'
+import { bareStore, Counter } from './fixtures/counter.ts'
+import { redisStore } from './redis-store.ts'
+
+const FOREIGN = 'SLUICE_FOREIGN_VALUE'
+const CLOCK = '{0}:taken:clock'
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = await ioredis(server)
+})
+
+afterAll(async () => {
+  client.disconnect()
+  await server.stop()
+})
+
+/** What may stand at a key, made from what a limit has written there itself. */
+const INTRUDERS: [string, (name: string, own: Buffer) => Promise<unknown>][] = [
+  ['a list', name => client.rpush(name, 'x', 'y')],
+  ['a hash', name => client.hset(name, 'x', 'y')],
+  ['an empty string', name => client.set(name, '')],
+  ['a number', name => client.set(name, '42')],
+  ['a shorter string', (name, own) => client.set(name, own.subarray(0, 5))],
+  ['a longer string', (name, own) => client.set(name, join(own, 'x'))],
+  ['a string of another letter', (name, own) => client.set(name, join('x', own.subarray(1)))],
+  ['the state of another kind', (name, own) => client.set(name, join(otherLetter(own), own.subarray(1)))],
+  ['a word with the right letter', (name, own) => client.set(name, join(own.subarray(0, 1), ...LOREM))],
+  ['a word with the letter of those who are blocked', (name, own) => client.set(name, join(lower(own), ...LOREM))],
+]
+
+const LOREM = ['orem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor']
+const join = (...parts: (string | Buffer)[]) => Buffer.concat(parts.map(part => Buffer.from(part as Buffer)))
+const otherLetter = (own: Buffer) => (own.toString('latin1', 0, 1) === 'B' ? 'F' : 'B')
+const lower = (own: Buffer) => own.toString('latin1', 0, 1).toLowerCase()
+
+/** Of a log only the header is read, since it may be long. */
+const isSeen = (kind: string, intruder: string) => kind !== 'slidingLog' || intruder !== 'a longer string'
+
+const kinds = [
+  ...fiveOfEach.map(policy => [policy.kind, policy] as const),
+  ['slidingWindow of one bucket', slidingWindow({ limit: 5, window: '5s' })] as const,
+]
+
+describe.each(kinds)('%s', (kind, policy) => {
+  const open = (path: string) => new Counter(bareStore(client), policy, `${kind}, ${path}`)
+
+  const seen = INTRUDERS.filter(([what]) => isSeen(kind, what))
+  test.each(seen)('%s at a key is noticed and left as it is, and nobody else suffers', async (what, intrude) => {
+    const counter = open(what)
+    const name = counter.nameOf('b')
+    await counter.take('b')
+    const own = await client.getBuffer(name)
+    await client.del(name)
+    await intrude(name, own!)
+    const before = await client.dumpBuffer(name)
+
+    for (const cost of [1, 2]) {
+      const charges = await Promise.all(['a', 'b', 'c'].map(key => counter.take(key, cost)))
+      expect(charges.map(({ fault, allowed }) => fault?.code ?? allowed)).toEqual([true, FOREIGN, true])
+    }
+    for (const type of ['credit', 'reset', 'block'] as const) {
+      const change = { type, charge: counter.charge('b'), ticks: 1000 } as Change
+      await expect(counter.store.amend([change])).rejects.toMatchObject({ code: FOREIGN })
+    }
+    expect(await client.dumpBuffer(name)).toEqual(before)
+    expect(await counter.used('a')).toBe(3)
+  })
+})
+
+test('a foreign value where a log should be has no history', async () => {
+  const counter = new Counter(bareStore(client), slidingLog({ limit: 5, window: '1h' }), 'history')
+  await client.rpush(counter.nameOf('a'), 'x')
+  const history = counter.store.history(counter.limit.space, counter.rule, 'a')
+  await expect(history).rejects.toMatchObject({ code: FOREIGN })
+})
+
+describe.each([
+  ['a list', () => client.rpush(CLOCK, 'x')],
+  ['a string of another length', () => client.set(CLOCK, 'noon')],
+])('%s where the store keeps its time', (_, intrude) => {
+  const left = async (act: () => Promise<unknown>) => {
+    await client.del(CLOCK)
+    await intrude()
+    const before = await client.dumpBuffer(CLOCK)
+    await act()
+    expect(await client.dumpBuffer(CLOCK)).toEqual(before)
+    expect(await client.ttl(CLOCK)).toBe(-1)
+  }
+
+  test('is noticed by a decision, and left as it is', async () => {
+    const store = bareStore(client, { prefix: 'taken' })
+    const counter = new Counter(store, fixedWindow({ limit: 5, window: '1h' }), 'taken')
+    await left(async () => expect((await counter.take('a')).fault?.code).toBe(FOREIGN))
+  })
+
+  test('is noticed by a probe, and left as it is', async () => {
+    const store = bareStore(client, { prefix: 'taken' })
+    await left(() => expect(store.probe(0)).rejects.toMatchObject({ code: FOREIGN }))
+  })
+})
+
+test('a limiter decides such a key by onOutage, and the others as ever', async () => {
+  const store = redisStore(client, { denyCache: false })
+  const policy = fixedWindow({ limit: 5, window: '1h' })
+  const counter = new Counter(store, policy, '\u00006:sluice9:intrusion7:default')
+  await client.rpush(counter.nameOf('b'), 'x')
+  const limiter = createLimiter(policy, { name: 'intrusion', store, onOutage: 'closed' })
+  const [a, b] = await Promise.all([limiter.consume('a'), limiter.consume('b')])
+  expect([a.allowed, a.degraded, b.allowed, b.degraded, b.reason]).toEqual([true, false, false, 'closed', 'outage'])
+  expect(store.stats().open).toBe(0)
+  await store.close()
+})

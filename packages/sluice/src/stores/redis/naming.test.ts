@@ -1,0 +1,116 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { stableHash } from '../../hash.ts'
+import { fixedWindow, slidingLog, slidingWindow, tokenBucket } from '../../index.ts'
+import { encodeKey } from '../../limiter/key.ts'
+import type { Key } from '../../limiter/limits.ts'
+import { Charge, ENFORCED, ruleOf } from '../store.ts'
+import { nameOf, RedisSpace, stemOf, tagOf } from './naming.ts'
+
+const POLICIES = [
+  tokenBucket({ capacity: 5, refill: '1/s' }),
+  fixedWindow({ limit: 5, window: '1s' }),
+  fixedWindow({ limit: 5, window: '10s' }),
+  fixedWindow({ limit: 5, window: '1s', align: 'key' }),
+  fixedWindow({ limit: 5, align: 'day', timeZone: 'Europe/Berlin' }),
+  slidingWindow({ limit: 5, window: '1s' }),
+  slidingWindow({ limit: 5, window: '1s', buckets: 10 }),
+  slidingLog({ limit: 5, window: '1s' }),
+]
+
+/** Where a state belongs: prefix, limiter, limit, which policy, and key. */
+type Place = [names: [string, string, string], policy: number, key: Key]
+
+/** The bytes that a server sees. */
+function bytesOf([names, policy, key]: Place): string {
+  const space = new RedisSpace(encodeKey(names, ''))
+  const text = encodeKey(key, '')
+  const charge = new Charge({ space, block: undefined }, ruleOf(POLICIES[policy]!), text, 1, ENFORCED)
+  return Buffer.from(nameOf(stemOf(charge), text, tagOf(text, 128))).toString('hex')
+}
+
+/** Of the characters that names are put together with, few, so that accidents are likely. */
+const tricky = fc.string({ unit: fc.constantFrom(...':;{}%0123 \u0000afdls🙂'), maxLength: 6 })
+const broken = fc.string({
+  unit: fc.constantFrom('%', 'd', '8', '0', '\ud800', '\ud801', '\udc00', '🙂'),
+  maxLength: 6,
+})
+const keys: fc.Arbitrary<Key> = fc.oneof(
+  tricky,
+  broken,
+  fc.array(fc.oneof(tricky, broken), { minLength: 1, maxLength: 3 }),
+)
+const places: fc.Arbitrary<Place> = fc.tuple(fc.tuple(tricky, tricky, tricky), fc.nat(POLICIES.length - 1), keys)
+
+describe('names', () => {
+  test('of different places differ, and of the same one do not', () => {
+    fc.assert(
+      fc.property(places, places, (a, b) => {
+        expect(bytesOf(a) === bytesOf(b)).toBe(JSON.stringify(a) === JSON.stringify(b))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('of different keys in one place differ, however broken they are', () => {
+    const pairs = fc.tuple(fc.oneof(tricky, broken), fc.oneof(tricky, broken)).filter(([a, b]) => a !== b)
+    fc.assert(
+      fc.property(places, pairs, ([names, policy], [a, b]) => {
+        expect(bytesOf([names, policy, a])).not.toBe(bytesOf([names, policy, b]))
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  test.each([
+    ['\ud800', '\ud801'],
+    ['\ud800', '%d800'],
+    ['\ud800%', '\ud800%%'],
+    ['\udc00\ud800', '\ud800\udc00'],
+    ['\ud800', '\ufffd'],
+    ['%', '%%'],
+    ['A', 'a'],
+    ['é', 'e\u0301'],
+    ['a', 'a '],
+    ['', '\0'],
+  ])('%j and %j are different keys', (a, b) => {
+    expect(bytesOf([['', '', ''], 0, a])).not.toBe(bytesOf([['', '', ''], 0, b]))
+  })
+
+  test('say what they are of, for whoever looks at a server', () => {
+    const name = Buffer.from(bytesOf([['app', 'api', 'per user'], 1, 'user:42']), 'hex').toString()
+    expect(name).toMatch(/^\{\d+\}:3:app3:api8:per user:fixed .*:user:42$/)
+  })
+})
+
+describe('the hash tag of a key', () => {
+  const anyText = fc.oneof(tricky, broken, fc.string({ unit: 'grapheme' }))
+
+  test('is the hash of its first part', () => {
+    fc.assert(
+      fc.property(
+        anyText,
+        fc.array(anyText, { maxLength: 3 }),
+        fc.integer({ min: 1, max: 16_384 }),
+        (first, rest, tags) => {
+          expect(tagOf(encodeKey([first, ...rest], ''), tags)).toBe(stableHash(first, tags))
+        },
+      ),
+    )
+  })
+
+  test('is the same for a key of one part and the plain key', () => {
+    fc.assert(
+      fc.property(anyText, text => {
+        expect(tagOf(encodeKey(text, ''), 128)).toBe(tagOf(encodeKey([text], ''), 128))
+      }),
+    )
+  })
+
+  test('spreads users evenly', () => {
+    const counts = new Array<number>(128).fill(0)
+    for (let n = 0; n < 12_800; n++) counts[tagOf(`user:${n}`, 128)]!++
+    expect(Math.min(...counts)).toBeGreaterThan(60)
+    expect(Math.max(...counts)).toBeLessThan(140)
+  })
+})

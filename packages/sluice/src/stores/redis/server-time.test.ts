@@ -1,0 +1,80 @@
+import type { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from 'sluice-harness'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fixedWindow, tokenBucket } from '../../index.ts'
+import { ioredis } from './fixtures/clients.ts'
+import { bareStore, Counter } from './fixtures/counter.ts'
+
+const HOUR = 3_600_000_000
+const FIVE = fixedWindow({ limit: 5, window: '1h', align: 'first' })
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = await ioredis(server)
+})
+
+afterAll(async () => {
+  client.disconnect()
+  await server.stop()
+})
+
+/** The server's own time, in ticks. */
+async function serverNow(): Promise<number> {
+  const [seconds, microseconds] = await client.time()
+  return Number(seconds) * 1_000_000 + Number(microseconds)
+}
+
+async function setClockKey(name: string, at: number): Promise<void> {
+  const bytes = Buffer.alloc(8)
+  bytes.writeDoubleLE(at)
+  await client.set(name, bytes)
+}
+
+test("a decision is made at the server's time", async () => {
+  const before = await serverNow()
+  const { at } = await new Counter(bareStore(client), FIVE, 'now').take('a')
+  expect(at).toBeGreaterThanOrEqual(before)
+  expect(at).toBeLessThanOrEqual(await serverNow())
+})
+
+test.each([
+  ['the past', 1],
+  ['the future', 2e15],
+  ['nonsense', Number.NaN],
+])('a client that sends a time of its own, from %s, is not listened to', async (name, time) => {
+  const before = await serverNow()
+  const store = bareStore(client, { testNow: () => time, prefix: `liar ${name}` })
+  const counter = new Counter(store, FIVE, `lies from ${name}`)
+  const charges = await Promise.all(Array.from({ length: 6 }, () => counter.take('a')))
+  expect(charges.map(charge => charge.allowed)).toEqual([true, true, true, true, true, false])
+  for (const { at } of charges) expect(Math.abs(at - before)).toBeLessThan(10_000_000)
+})
+
+test('a server whose clock is set back goes on from the latest time it has seen', async () => {
+  const counter = new Counter(
+    bareStore(client, { prefix: 'back' }),
+    tokenBucket({ capacity: 2, refill: '1/s' }),
+    'back',
+  )
+  const latest = (await serverNow()) + HOUR
+  await setClockKey('{0}:back:clock', latest)
+  const charges = [await counter.take('a'), await counter.take('a'), await counter.take('a')]
+  expect(charges.map(({ at, allowed }) => [at, allowed])).toEqual([
+    [latest, true],
+    [latest, true],
+    [latest, false],
+  ])
+  expect(charges[2]!.retryAt).toBe(latest + 1_000_000)
+})
+
+test('the latest time is written down', async () => {
+  const counter = new Counter(bareStore(client, { prefix: 'clock' }), FIVE, 'clock')
+  const written = async () => (await client.getBuffer('{0}:clock:clock'))?.readDoubleLE() ?? 0
+  const first = await counter.take('a')
+  expect(await written()).toBe(first.at)
+  await setClockKey('{0}:clock:clock', first.at - HOUR)
+  const second = await counter.take('a')
+  expect(await written()).toBe(second.at)
+})
