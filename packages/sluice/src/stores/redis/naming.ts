@@ -2,7 +2,7 @@ import type { Rule } from '../../algorithms/rule.ts'
 import { stableHash } from '../../hash.ts'
 import type { Charge, Space } from '../store.ts'
 
-/** Where a limit's keys stand: `{tag}:` path `:` kind and window `:` key. */
+/** Where a limit's keys stand: `{tag}` path `:` kind and window `:` key. Short, since every name travels with every call. */
 export class RedisSpace implements Space {
   readonly path: string
   private readonly stem: string
@@ -14,8 +14,7 @@ export class RedisSpace implements Space {
 
   constructor(path: string) {
     this.path = path
-    // The path's parts have their lengths before them, and a mark that nobody needs to see.
-    this.stem = `:${path.charCodeAt(0) === 0 ? path.slice(1) : path}:`
+    this.stem = pathText(path)
   }
 
   /** What all keys of the limit under such a rule have in common. */
@@ -46,7 +45,31 @@ export function nameOf(stem: string, key: string, tag: number): string {
 
 /** A bucket keeps its state when its rate changes; all others start afresh with another window. */
 function kindOf(rule: Rule): string {
-  return rule.kind === 'bucket' ? 'bucket' : rule.shape
+  return rule.kind === 'bucket' ? 'bucket' : rule.shape.replaceAll(' ', '-')
+}
+
+/**
+ * A path's parts have their lengths before them, so that none can be taken for another. Three plain words, as they mostly
+ * are, cannot either, and read better: `sluice:api:user:`. What starts with `~` is as it came.
+ */
+function pathText(path: string): string {
+  const parts = path.charCodeAt(0) === 0 ? partsOf(path) : undefined
+  if (parts?.length === 3 && parts.every(part => /^[\w-]+$/.test(part))) return `${parts.join(':')}:`
+  return `~${path.charCodeAt(0) === 0 ? path.slice(1) : path}:`
+}
+
+/** The parts that a key or a path was made of; undefined if it was not made of parts. */
+function partsOf(text: string): string[] | undefined {
+  const parts: string[] = []
+  let at = 1
+  while (at < text.length) {
+    const colon = text.indexOf(':', at)
+    const length = Number(text.slice(at, colon))
+    if (colon < 0 || !Number.isInteger(length)) return undefined
+    parts.push(text.slice(colon + 1, colon + 1 + length))
+    at = colon + 1 + length
+  }
+  return parts
 }
 
 /**

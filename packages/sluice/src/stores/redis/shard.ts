@@ -71,8 +71,8 @@ export class Shard {
   constructor(tag: number, settings: Settings, stats: ShardStats) {
     this.settings = settings
     this.stats = stats
-    this.clockKey = `{${tag}}:${settings.prefix}:clock`
-    this.recordStem = `{${tag}}:${settings.prefix}:call:${newId()}:`
+    this.clockKey = `{${tag}}${settings.prefix}:clock`
+    this.recordStem = `{${tag}}${settings.prefix}:call:${newId()}:`
     this.keepSeconds = keepSeconds(settings)
   }
 
