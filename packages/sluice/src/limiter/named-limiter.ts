@@ -181,10 +181,26 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   }
 
   private ask(charges: readonly Charge[], intent: Intent): Maybe<ChargedDecision> {
+    const { store } = this
+    if (store.ask !== undefined) {
+      return new Promise((resolve, reject) =>
+        store.ask!(charges, intent, () => {
+          try {
+            resolve(this.decided(charges, intent))
+          } catch (error) {
+            reject(error) // a hook of the user's: nobody else's answer must suffer from it
+          }
+        }),
+      )
+    }
     const one = charges.length === 1
     const asked: Maybe<void> = one ? this.store.decide(charges[0]!, intent) : this.store.decideAll(charges, intent)
     if (asked === undefined) return new ChargedDecision(charges)
-    return asked.then(() => new ChargedDecision(this.outage!.settled(charges, intent)))
+    return asked.then(() => this.decided(charges, intent))
+  }
+
+  private decided(charges: readonly Charge[], intent: Intent): ChargedDecision {
+    return new ChargedDecision(this.outage!.settled(charges, intent))
   }
 
   private unlimited(subject: S, intent: Intent): Decision {

@@ -29,6 +29,11 @@ export interface Store<M extends Mode = Mode> {
   space(path: string): Space
   decide(charge: Charge, intent: Intent): Answer<M, void>
   decideAll(charges: readonly Charge[], intent: Intent): Answer<M, void>
+  /**
+   * `decide` and `decideAll` without the promise, where every answer is one: `done` is called once, when all charges are
+   * decided or at fault. A promise in every layer would cost more than the layers themselves.
+   */
+  ask?(charges: readonly Charge[], intent: Intent, done: () => void): void
   /** A faster way in for requests of cost 1 to one limit under one rule, where a store has one. */
   lane?(limit: Limit, rule: Rule): Lane | undefined
   /** The same for several limits, given the lane of each. */
@@ -286,10 +291,6 @@ export type Change =
 
 /** A store across a network, as far as its wrappers must know it. */
 export interface RemoteStore extends Store<'async'> {
-  /**
-   * `decide` and `decideAll` without the promise: `done` is called once, when all charges are decided or at fault. For
-   * wrappers, since a promise in every layer would cost more than the layers themselves.
-   */
   ask(charges: readonly Charge[], intent: Intent, done: () => void): void
   /** Shards fail one by one: which of them holds the state of a charge? A single server is shard 0. */
   shardOf(charge: Charge): number
