@@ -9,7 +9,7 @@ const IS_NOT_OURS = /(^|\/)(node_modules|dist|fixtures)\//
 
 function sources(): string[] {
   const packages = readdirSync(`${root}packages`).map(name => `packages/${name}/src`)
-  return [...packages, 'apps', 'bench', 'examples']
+  return [...packages, 'apps', 'bench', 'examples', 'harness']
     .filter(dir => existsSync(root + dir))
     .flatMap(dir => readdirSync(root + dir, { recursive: true, encoding: 'utf8' }).map(file => `${dir}/${file}`))
     .filter(path => IS_SOURCE.test(path) && !IS_NOT_OURS.test(path))

@@ -9,7 +9,7 @@ import { bareStore, Counter } from './fixtures/counter.ts'
 import { redisStore } from './redis-store.ts'
 
 const FOREIGN = 'SLUICE_FOREIGN_VALUE'
-const CLOCK = '{0}:taken:clock'
+const CLOCK = '{0}taken:clock'
 let server: RedisServer
 let client: Redis
 

@@ -11,20 +11,24 @@ export interface Message {
   readonly args: readonly string[]
 }
 
+/** A call of few keys is looked through faster than a table is made. */
+const FEW_KEYS = 8
+
 /** The keys of a call, each once. */
 export class Keys {
   readonly values: string[] = []
   readonly logs: string[] = []
   private readonly tagOf: (key: string) => number
-  private lastStem = ''
-  /** By key, for the stem last asked for, and by stem for all of them: a name is made once for each key, and never sought. */
-  private lastNumbers: Map<string, number> | undefined
+  /** Of each key its stem, itself and its number, as long as they are few; then by stem and key. */
+  private few: { readonly stem: string; readonly key: string; readonly number: number }[] | undefined = []
   private numbers: Map<string, Map<string, number>> | undefined
+  private lastStem = ''
+  private lastNumbers: Map<string, number> | undefined
 
   constructor(tagOf: (key: string) => number) {
     this.tagOf = tagOf
-    this.lastNumbers = undefined
     this.numbers = undefined
+    this.lastNumbers = undefined
   }
 
   get count(): number {
@@ -37,25 +41,46 @@ export class Keys {
 
   /** The number of the charge's key: from 1 on, or from -1 down for logs, which stand behind the others. */
   numberOf(charge: Charge): number {
-    const { key, rule } = charge
     const stem = stemOf(charge)
-    const numbers = stem === this.lastStem ? this.lastNumbers! : this.numbersOf(stem)
-    const known = numbers.get(key)
-    if (known !== undefined) return known
-    const name = nameOf(stem, key, this.tagOf(key))
-    const number = rule.kind === 'log' ? -this.logs.push(name) : this.values.push(name)
-    numbers.set(key, number)
+    return this.few === undefined ? this.amongMany(charge, stem) : this.amongFew(charge, stem, this.few)
+  }
+
+  private amongFew(charge: Charge, stem: string, few: NonNullable<Keys['few']>): number {
+    for (const one of few) if (one.key === charge.key && one.stem === stem) return one.number
+    if (few.length === FEW_KEYS) {
+      this.few = undefined
+      for (const one of few) this.numbersOf(one.stem).set(one.key, one.number)
+      return this.amongMany(charge, stem)
+    }
+    const number = this.add(charge, stem)
+    few.push({ stem, key: charge.key, number })
     return number
   }
 
+  private amongMany(charge: Charge, stem: string): number {
+    const numbers = stem === this.lastStem ? this.lastNumbers! : this.numbersOf(stem)
+    const known = numbers.get(charge.key)
+    if (known !== undefined) return known
+    const number = this.add(charge, stem)
+    numbers.set(charge.key, number)
+    return number
+  }
+
+  private add({ key, rule }: Charge, stem: string): number {
+    const name = nameOf(stem, key, this.tagOf(key))
+    return rule.kind === 'log' ? -this.logs.push(name) : this.values.push(name)
+  }
+
   private numbersOf(stem: string): Map<string, number> {
-    if (this.lastNumbers !== undefined) {
-      this.numbers ??= new Map()
-      this.numbers.set(this.lastStem, this.lastNumbers)
+    this.numbers ??= new Map()
+    let numbers = this.numbers.get(stem)
+    if (numbers === undefined) {
+      numbers = new Map()
+      this.numbers.set(stem, numbers)
     }
     this.lastStem = stem
-    this.lastNumbers = this.numbers?.get(stem) ?? new Map()
-    return this.lastNumbers
+    this.lastNumbers = numbers
+    return numbers
   }
 }
 
