@@ -101,7 +101,7 @@ test("a deadline that has passed because the server's clock was set is no deadli
   const counter = new Counter(patient, MANY, near.limit.space.path)
   const later = Buffer.alloc(8)
   later.writeDoubleLE(Date.now() * 1000 + 3_600_000_000)
-  await direct.set('{0}:set:clock', later)
+  await direct.set('{0}set:clock', later)
   const charge = await counter.take('a')
   expect([charge.fault, charge.used, patient.counters.calls]).toEqual([undefined, 1, 2])
 })
