@@ -18,19 +18,14 @@ export interface Scripts {
 }
 
 /** Runs a script by its name, and once more with its text where the server does not know it (any more). */
-export async function run(
-  link: Link,
-  script: Script,
-  keys: readonly string[],
-  args: readonly string[],
-): Promise<Reply> {
-  let bytes: unknown
-  try {
-    bytes = await link.evalsha(script.sha, keys, args)
-  } catch (error) {
+export function run(link: Link, script: Script, keys: readonly string[], args: readonly string[]): Promise<Reply> {
+  return link.evalsha(script.sha, keys, args).then(replyOf, error => {
     if (!messageOf(error).startsWith('NOSCRIPT')) throw error
-    bytes = await link.eval(script.text, keys, args)
-  }
+    return link.eval(script.text, keys, args).then(replyOf)
+  })
+}
+
+function replyOf(bytes: unknown): Reply {
   if (bytes instanceof Uint8Array) return new Reply(bytes)
   throw new Error(`the script answered with ${typeof bytes} where bytes were expected`)
 }

@@ -149,17 +149,16 @@ export class Shard {
     const isOfOneKind = calls.every(call => call.plainRule === calls[0]!.plainRule)
     for (const call of calls) {
       if (!isOfOneKind) call.goInFull()
-      void this.send(call)
+      this.send(call)
     }
   }
 
-  private async send(call: BatchCall, again = false): Promise<void> {
+  private send(call: BatchCall, again = false): void {
     const { link, validTicks } = this.settings
     // A client that is not connected would keep it and send it when nobody waits for it any more.
     if (!link.isReady()) {
-      call.fail(
-        new StoreUnavailable('SLUICE_STORE_UNREACHABLE', 'the client is not connected: call its connect(), or wait'),
-      )
+      const what = 'the client is not connected: call its connect(), or wait'
+      call.fail(new StoreUnavailable('SLUICE_STORE_UNREACHABLE', what))
       return
     }
     this.stats.calls++
@@ -167,23 +166,28 @@ export class Shard {
     const sentAt = this.clock.here()
     const validUntil = validTicks === 0 || !this.clock.isKnown ? 0 : this.clock.there(sentAt) + validTicks
     try {
-      const reply = await this.run(call.message(this.now()), validUntil)
-      const first = reply.at(0)
-      if (first >= 0) {
-        this.clock.observe(sentAt, first)
-        call.read(reply)
-      } else if (first === NOT_PLAIN) {
-        this.notPlain.set(call.plainRule!, sentAt)
-        await this.send(call, again)
-      } else {
-        // Either it took too long, and nobody waits, or the server's clock has been set.
-        this.clock.restart()
-        this.clock.observe(sentAt, reply.at(1))
-        if (!again && !call.abandoned) await this.send(call, true)
-        else call.fail(new StoreUnavailable('SLUICE_STORE_TIMEOUT', 'the call reached the server after its deadline'))
-      }
+      this.run(call.message(this.now()), validUntil)
+        .then(reply => this.receive(call, reply, sentAt, again))
+        .catch(error => call.fail(failureOf(error)))
     } catch (error) {
-      call.fail(failureOf(error))
+      call.fail(failureOf(error)) // what is too large for a string is not even sent
+    }
+  }
+
+  private receive(call: BatchCall, reply: Reply, sentAt: number, again: boolean): void {
+    const first = reply.at(0)
+    if (first >= 0) {
+      this.clock.observe(sentAt, first)
+      call.read(reply)
+    } else if (first === NOT_PLAIN) {
+      this.notPlain.set(call.plainRule!, sentAt)
+      this.send(call, again)
+    } else {
+      // Either it took too long, and nobody waits, or the server's clock has been set.
+      this.clock.restart()
+      this.clock.observe(sentAt, reply.at(1))
+      if (!again && !call.abandoned) this.send(call, true)
+      else call.fail(new StoreUnavailable('SLUICE_STORE_TIMEOUT', 'the call reached the server after its deadline'))
     }
   }
 
