@@ -3,7 +3,7 @@
 
 local ceil = math.ceil
 
-function plain.bucket(value, spec, now, cost)
+function plain.bucket(value, spec, now, cost, _, _, looks)
   local per_request, per_tick, limit, level, kept_until = spec.perRequest, spec.perTick, spec.limit, 0, 0
   if value then
     if #value ~= 41 then return end
@@ -15,7 +15,7 @@ function plain.bucket(value, spec, now, cost)
   end
   local after = level + cost * per_request
   local excess = after - limit * per_request
-  local reset_at = now + ceil(level / per_tick)
+  local reset_at = (looks or excess > 0) and now + ceil(level / per_tick)
   if excess > 0 then return cost > limit and NEVER or now + ceil(excess / per_tick), level, reset_at end
   local reset_after = now + ceil(after / per_tick)
   local keep

@@ -70,7 +70,7 @@ local function decide_plainly(run)
     if not plainly or role >= 0 or value_at(k) == nil or (states and states.has(k)) then return false end
     n = n + 1
     retries[n], useds[n], resets[n], afters[n], used_afters[n], reset_afters[n], until_ticks[n] =
-      plainly(found[k + 1], spec, now, run[at + 2], run[at + 5], k)
+      plainly(found[k + 1], spec, now, run[at + 2], run[at + 5], k, true)
     if not retries[n] or (retries[n] ~= 0 and spec.block) then return false end
     if retries[n] ~= 0 and role == ENFORCED then refused = refused + 1 end
   end
@@ -95,4 +95,6 @@ for _, run in ipairs(call.runs) do
   elseif not decide_plainly(run) then decide_in_full(run) end
 end
 
-return answer(table.concat(reply) .. table.concat(rare))
+local at = #reply
+for i = 1, #rare do reply[at + i] = rare[i] end
+return answer(pack_all(reply))

@@ -18,8 +18,8 @@
 -- Each kernel is a function that makes it, so that a call pays for those it needs.
 --
 -- Nearly all charges meet a value of nothing but counts. For these some kinds have a short way beside, straight from bytes
--- to bytes: plain(value, spec, now, cost, phase), `value` false where there is none, answers
---   retry (as `judge`), used, reset_at, and if it were taken: value, used, reset_at, and the tick until which the key must be
+-- to bytes: plain(value, spec, now, cost, phase, k, looks), `value` false where there is none, answers
+--   retry (as `judge`), used, reset_at (if it `looks`, or does not pass), and if it were taken: value, used, reset_at, and the tick until which the key must be
 --   kept, if it is not yet; nothing where it will not do.
 
 local kernels, plain = {}, {}

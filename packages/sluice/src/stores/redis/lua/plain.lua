@@ -8,7 +8,7 @@
 
 local counts = ARGV[3] ~= '' and cjson.decode(ARGV[3])
 local plainly = plain[spec.kind]
-local reply, told, changed, kept_until = {}, 0, {}, nil
+local reply, at, changed, kept_until = { now }, 1, {}, nil
 for i = 2, values + 1 do
   local value = found[i]
   if value == nil then return pack('<d', NOT_PLAIN) end
@@ -26,12 +26,13 @@ for i = 2, values + 1 do
     else
       code = retry == NEVER and -1 or (retry - now) * 4
     end
-    told = told + 1
-    reply[told] = told == 1 and pack('<dddd', now, used, reset_at - now, code) or pack('<ddd', used, reset_at - now, code)
+    reply[at + 1], reply[at + 2], reply[at + 3] = used, reset_at - now, code
+    at = at + 3
   end
 end
 for i = 2, values + 1 do
   if kept_until and kept_until[i] then call_redis('SETEX', KEYS[i], ttl_text(kept_until[i] - now), changed[i])
   elseif changed[i] then call_redis('SETRANGE', KEYS[i], '0', changed[i]) end
 end
-return finish(told == 1 and reply[1] or table.concat(reply))
+if at == 4 then return finish(pack('<dddd', unpack(reply))) end
+return finish(pack_all(reply))
