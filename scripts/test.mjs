@@ -25,6 +25,7 @@ await together(Object.fromEntries(GENERATORS.map(script => [`up to date: ${scrip
 await inTurn('tests', () => bin('vitest', ['run', ...filters], { live: true }))
 if (filters.length === 0 && existsSync('scripts/faults.ts')) {
   await inTurn('planted faults', () => tsx(['scripts/faults.ts'], { live: true }))
+  await inTurn('Lua faults', () => tsx(['scripts/lua-faults.ts'], { live: true }))
 }
 
 async function inTurn(name, work) {

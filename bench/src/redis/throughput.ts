@@ -89,7 +89,14 @@ export const throughputCases: readonly BenchCase[] = [
     'token bucket, cluster of three',
     async (site, load) => {
       const client = site.cluster()
-      return { sluice: () => sluice({ site, client, load }, generousBucket), peers: [flexibleOn(client, load)] }
+      const fewTags = {
+        ...sluice({ site, client, load, options: { tags: 16 } }, generousBucket),
+        name: 'sluice, 16 tags',
+      }
+      return {
+        sluice: () => sluice({ site, client, load }, generousBucket),
+        peers: [flexibleOn(client, load), fewTags],
+      }
     },
     { place: atCluster },
   ),

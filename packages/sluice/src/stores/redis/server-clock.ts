@@ -1,14 +1,16 @@
 import { type Clock, systemClock, TICKS_PER_MS, toTicks } from '../../clock.ts'
 
-const LONG_TICKS = 25_000
-
 /**
  * The server's clock as seen from here. It only says until when an answer is waited for and how long to wait for one:
- * no decision is made by it.
+ * no decision of the server's is made by it.
  */
 export class ServerClock implements Clock {
-  /** How far the server is ahead of us, in ticks; never too little by more than it takes to get there. */
+  /** How far the server is ahead of us, in ticks. */
   private ahead: number | undefined
+
+  constructor() {
+    this.ahead = undefined
+  }
 
   /** Our own time, in ticks. */
   here(): number {
@@ -19,18 +21,15 @@ export class ServerClock implements Clock {
     return systemClock.now() + (this.ahead ?? 0) / TICKS_PER_MS
   }
 
-  /** The server said it was `at` in answer to what was sent at our `sentAt`; an answer long in coming says too little. */
+  /**
+   * The server said it was `at` in answer to what was sent at our `sentAt`: some time between then and now. What was
+   * believed stays if it lies between; so an answer long in coming, which says little, changes nothing.
+   */
   observe(sentAt: number, at: number): void {
-    if (this.ahead !== undefined && this.here() - sentAt > LONG_TICKS) return
-    // What it took to get there counts as being ahead, so the least is the truest; a clock that drifts is followed slowly.
-    const seen = at - sentAt
-    if (this.ahead === undefined || seen < this.ahead) this.ahead = seen
-    else this.ahead += (seen - this.ahead) / 64
-  }
-
-  /** The server's clock has been set: what was known of it is worth nothing. */
-  restart(): void {
-    this.ahead = undefined
+    const most = at - sentAt
+    const least = at - this.here()
+    if (this.ahead === undefined || this.ahead > most) this.ahead = most
+    else if (this.ahead < least) this.ahead = least
   }
 
   get isKnown(): boolean {

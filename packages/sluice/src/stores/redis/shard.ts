@@ -184,7 +184,6 @@ export class Shard {
       this.send(call, again)
     } else {
       // Either it took too long, and nobody waits, or the server's clock has been set.
-      this.clock.restart()
       this.clock.observe(sentAt, reply.at(1))
       if (!again && !call.abandoned) this.send(call, true)
       else call.fail(new StoreUnavailable('SLUICE_STORE_TIMEOUT', 'the call reached the server after its deadline'))

@@ -1,0 +1,113 @@
+import type { Redis } from 'ioredis'
+import { fixedWindow, memoryStore, type Policy, slidingLog } from '../../packages/sluice/src/index.ts'
+import { linkOf } from '../../packages/sluice/src/stores/redis/client.ts'
+import { Counter } from '../../packages/sluice/src/stores/redis/fixtures/counter.ts'
+import { forgetting } from '../../packages/sluice/src/stores/redis/fixtures/forgetting.ts'
+import { timedStore } from '../../packages/sluice/src/stores/redis/fixtures/timed-store.ts'
+import { playTogether, Twins } from '../../packages/sluice/src/stores/redis/fixtures/twins.ts'
+import type { Scripts } from '../../packages/sluice/src/stores/redis/script.ts'
+import { fakeClock } from '../../packages/sluice/src/testing/index.ts'
+import { same } from '../../packages/sluice/src/testing/store-suite/case.ts'
+import { KINDS } from '../../packages/sluice/src/testing/trace.ts'
+
+/** What scripts must get through: it rejects where they do not. */
+export interface Trial {
+  readonly name: string
+  run(scripts: Scripts, client: Redis): Promise<void>
+}
+
+const STEPS = 200
+const SEEDS = [3, 8, 10, 12, 14]
+
+export const TRIALS: readonly Trial[] = [
+  { name: 'the verdicts of the memory store', run: asInMemory },
+  { name: 'keys forgotten as soon as they may be', run: forgotten },
+  { name: 'every key has a time to live', run: mortal },
+  { name: 'a log that comes around', run: comesAround },
+  { name: 'a call that is sent twice', run: sentTwice },
+  { name: 'a call that comes too late', run: late },
+  { name: 'values of strangers', run: foreign },
+]
+
+async function asInMemory(
+  scripts: Scripts,
+  client: Redis,
+  between?: (twins: Twins) => Promise<unknown>,
+): Promise<void> {
+  const open = (kind: Policy['kind'], seed: number) =>
+    new Twins(seed, kind, STEPS, (clock, prefix) => timedStore(client, clock, { prefix, scripts }))
+  await playTogether(
+    KINDS.flatMap(kind => SEEDS.map(seed => open(kind, seed))),
+    between,
+  )
+}
+
+async function forgotten(scripts: Scripts, client: Redis): Promise<void> {
+  await asInMemory(scripts, client, forgetting(client))
+}
+
+async function mortal(scripts: Scripts, client: Redis): Promise<void> {
+  await asInMemory(scripts, client)
+  const [, keys, expiring] = /keys=(\d+),expires=(\d+)/.exec(await client.info('keyspace')) ?? []
+  same(expiring, keys, () => 'keys that expire, of all')
+}
+
+/** Three at a time in a ring of seven wrap around its end now and then. Whom six wait for shows where they went. */
+async function comesAround(scripts: Scripts, client: Redis): Promise<void> {
+  const clock = fakeClock(1000)
+  const policy = slidingLog({ limit: 7, window: '1s' })
+  const stores = [memoryStore({ clock }), timedStore(client, clock, { prefix: 'around', scripts })]
+  const counters = stores.map(store => new Counter(store, policy, 'around'))
+  for (let n = 0; n < 40; n++) {
+    if (n % 2 === 0) clock.advance(500)
+    const [near, far] = await Promise.all(counters.map(counter => counter.take('a', n % 2 === 0 ? 3 : 6)))
+    same([far!.used, far!.retryAt], [near!.used, near!.retryAt], () => `charge ${n} of a log that comes around`)
+  }
+}
+
+const FIVE = fixedWindow({ limit: 5, window: '1h' })
+
+async function sentTwice(scripts: Scripts, client: Redis): Promise<void> {
+  const link = linkOf(client)
+  const twice = {
+    ...link,
+    async evalsha(...call: Parameters<typeof link.evalsha>) {
+      await link.evalsha(...call)
+      return link.evalsha(...call)
+    },
+  }
+  const store = timedStore(client, fakeClock(1000), { prefix: 'twice', scripts, link: twice })
+  const counter = new Counter(store, FIVE, 'twice')
+  for (const used of [1, 2]) same((await counter.take('a')).used, used, () => `charge ${used}, each sent twice`)
+  const charge = await counter.take('a', 2)
+  await store.amend([{ type: 'credit', charge }])
+  same(await counter.used('a'), 2, () => 'after a credit that was sent twice')
+}
+
+/** The server's clock has gone on by more than the call was good for. */
+async function late(scripts: Scripts, client: Redis): Promise<void> {
+  const clock = fakeClock(1000)
+  const store = timedStore(client, clock, { prefix: 'late', scripts, validTicks: 25_000 })
+  const counter = new Counter(store, FIVE, 'late')
+  await counter.take('a')
+  clock.advance(1000)
+  await counter.take('a')
+  same(store.counters.calls, 3, () => 'calls, the second of which came too late and was made again')
+}
+
+async function foreign(scripts: Scripts, client: Redis): Promise<void> {
+  const counter = new Counter(timedStore(client, fakeClock(1000), { prefix: 'foreign', scripts }), FIVE, 'foreign')
+  const name = counter.nameOf('a')
+  for (const put of [
+    () => client.rpush(name, 'x'),
+    () => client.set(name, 'xyz'),
+    () => client.set(name, `X${'0'.repeat(16)}`),
+  ]) {
+    await client.del(name)
+    await put()
+    const before = (await client.dumpBuffer(name))!.toString('hex')
+    for (const cost of [1, 2])
+      same((await counter.take('a', cost)).fault?.code, 'SLUICE_FOREIGN_VALUE', () => 'a foreign value')
+    same((await client.dumpBuffer(name))!.toString('hex'), before, () => 'a foreign value after being charged')
+  }
+}
