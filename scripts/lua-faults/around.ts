@@ -104,8 +104,8 @@ export const aroundFaults: readonly LuaFault[] = [
     law: [8],
     says: 'a key with a reservation is forgotten before that expires',
     file: 'extras.lua',
-    find: 'if extra.held > 0 then tick = math.max(tick,',
-    replace: 'if extra.held < 0 then tick = math.max(tick,',
+    find: 'if extra.holds[1] then tick = math.max(tick,',
+    replace: 'if false then tick = math.max(tick,',
   },
   {
     law: [8],
@@ -125,7 +125,7 @@ export const aroundFaults: readonly LuaFault[] = [
     law: [5],
     says: 'a reservation that expires costs nothing',
     file: 'extras.lua',
-    find: 'kernel.take(state, spec, hold.expiry, hold.cost)',
+    find: 'if hold.cost > 0 then kernel.take(state, spec, hold.expiry, hold.cost) end',
     replace: '',
   },
   {

@@ -35,11 +35,11 @@ export class Holder {
   }
 
   /** Gives the slot back; true if it was still held. */
-  release(): boolean {
+  release(now: number): boolean {
     if (this.slots === undefined) return false
     this.slots.unlink(this)
     this.slots = undefined
-    return true
+    return now < this.expiry
   }
 
   /** Holds the slot until `expiry`; true if it was still held. */
@@ -79,7 +79,7 @@ export class Slots {
   }
 
   expire(now: number): void {
-    while (this.first !== undefined && this.first.expiry <= now) this.first.release()
+    while (this.first !== undefined && this.first.expiry <= now) this.first.release(now)
   }
 
   /** The expiry after which `amount` is free; the caller knows that so much is held. */

@@ -42,8 +42,8 @@ export class Blocks implements Owner {
   /** An operator's block: replaces a running one, whether that is longer or shorter. */
   set(key: string, ticks: number, now: number): void {
     const at = this.find(key)
-    const strikes = at < 0 ? 0 : this.segment.cells[at + STRIKES]!
     const forgetAt = at < 0 ? 0 : this.segment.cells[at + FORGET_AT]!
+    const strikes = forgetAt <= now ? 0 : this.segment.cells[at + STRIKES]!
     this.write(key, at, now + ticks, strikes, Math.max(now + ticks, forgetAt), now)
   }
 

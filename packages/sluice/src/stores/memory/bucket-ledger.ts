@@ -134,10 +134,13 @@ export class BucketLedger implements Ledger {
     return units < FAR ? units : this.rebase(segment, now, units)
   }
 
-  /** Counts a segment's units from now on, so that they stay small enough to be exact. */
+  /**
+   * Counts a segment's units from now on, so that they stay small enough to be exact. What ran dry before now stays there:
+   * a reservation that expired before now is charged as of then.
+   */
   private rebase(segment: Segment, now: number, units: number): number {
     const { cells, mask } = segment
-    for (let offset = 1; offset <= mask * 2 + 1; offset += 2) cells[offset] = Math.max(0, cells[offset]! - units)
+    for (let offset = 1; offset <= mask * 2 + 1; offset += 2) cells[offset] = Math.max(-FAR, cells[offset]! - units)
     segment.origin = now
     return 0
   }

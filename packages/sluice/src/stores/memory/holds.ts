@@ -108,7 +108,7 @@ export class Holds {
       hold.charged = hold.charge.cost
       const ledger = this.ledgerOf(hold.charge)
       ledger.locate(hold.charge, hold.expiry)
-      ledger.take(hold.charge, hold.charge.cost, hold.expiry)
+      if (hold.charge.cost > 0) ledger.take(hold.charge, hold.charge.cost, hold.expiry)
     }
   }
 

@@ -179,7 +179,7 @@ export class MemorySpace implements Space {
         ledger.credit(charge, now)
         return charge.cost
       case 'release':
-        return charge.hold === undefined ? 0 : Number((charge.hold as Holder).release())
+        return charge.hold === undefined ? 0 : Number((charge.hold as Holder).release(now))
       case 'renew':
         return charge.hold === undefined
           ? 0

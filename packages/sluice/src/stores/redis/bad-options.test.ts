@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis'
+import { createSentinel } from 'redis'
 import { afterAll, describe, expect, test } from 'vitest'
 import { SluiceError } from '../../index.ts'
 import { type Any, codeOf } from '../../limiter/fixtures/misuse.ts'
@@ -23,6 +24,7 @@ describe('what is no client is refused where it is passed', () => {
       'an object with status',
     ],
     ['a number', 6379, '6379'],
+    ['a node-redis client of Sentinel', createSentinel({ name: 'x', sentinelRootNodes: [] }), 'an object with'],
   ]
 
   test.each(strangers)('%s', (_, stranger, shown) => {

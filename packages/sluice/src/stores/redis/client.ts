@@ -15,7 +15,7 @@ interface IoRedisBuffers {
   evalBuffer(script: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
 }
 
-/** A node-redis client for one server, Sentinel or a pool. */
+/** A node-redis client for one server. */
 export interface NodeRedisShape {
   readonly isReady: boolean
   sendCommand(args: string[], options?: object): Promise<unknown>
@@ -70,7 +70,9 @@ function isIoRedis(client: unknown): client is IoRedisShape & IoRedisBuffers {
 
 function isNodeRedis(client: unknown): client is NodeRedisShape {
   const { sendCommand, once } = Object(client) as Partial<NodeRedisShape>
-  return typeof sendCommand === 'function' && typeof once === 'function' && 'isReady' in Object(client)
+  // One of Sentinel has them, too, but its sendCommand wants something else first.
+  const isSentinel = 'getSentinelNode' in Object(client)
+  return typeof sendCommand === 'function' && typeof once === 'function' && 'isReady' in Object(client) && !isSentinel
 }
 
 function isNodeRedisCluster(client: unknown): client is NodeRedisClusterShape {

@@ -55,7 +55,8 @@ function kindOf(rule: Rule): string {
 function pathText(path: string): string {
   const parts = path.charCodeAt(0) === 0 ? partsOf(path) : undefined
   if (parts?.length === 3 && parts.every(part => /^[\w-]+$/.test(part))) return `${parts.join(':')}:`
-  return `~${path.charCodeAt(0) === 0 ? path.slice(1) : path}:`
+  const text = path.charCodeAt(0) === 0 ? path.slice(1) : path
+  return isWellFormed(text) ? `~${text}:` : `~;${escaped(text)}:`
 }
 
 /** The parts that a key or a path was made of; undefined if it was not made of parts. */

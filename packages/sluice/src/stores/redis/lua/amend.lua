@@ -76,6 +76,7 @@ local function amendments()
     local extra = states.need_extra(k)
     states.touch(k, spec)
     extra.blocked_until = now + ticks
+    if extra.forget_at <= now then extra.strikes = 0 end
     extra.forget_at = math.max(now + ticks, extra.forget_at)
     return ticks
   end

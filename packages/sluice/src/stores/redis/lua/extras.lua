@@ -61,7 +61,7 @@ local function extras_library()
     while extra.holds[1] and extra.holds[1].expiry <= now do
       local hold = extras.drop_hold(extra, 1)
       kernel.locate(state, spec, hold.expiry, phase)
-      kernel.take(state, spec, hold.expiry, hold.cost)
+      if hold.cost > 0 then kernel.take(state, spec, hold.expiry, hold.cost) end
     end
   end
 
@@ -100,7 +100,7 @@ local function extras_library()
   -- The tick until which a key must be kept: until it is as good as a fresh one.
   local function kept_until(extra, kernel, state, spec, now, phase)
     local tick = kernel.kept_until(state, spec, now)
-    if extra.held > 0 then tick = math.max(tick, extras.reset_at(extra, kernel, state, spec, now, phase)) end
+    if extra.holds[1] then tick = math.max(tick, extras.reset_at(extra, kernel, state, spec, now, phase)) end
     -- What was charged before a reset must not be refunded after it: that is known for as long as it could be.
     if extra.resets > 0 then tick = math.max(tick, now + kernel.span(spec)) end
     return math.max(tick, extra.blocked_until, extra.forget_at)
