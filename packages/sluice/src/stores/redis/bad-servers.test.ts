@@ -103,7 +103,9 @@ describe('a key larger than the server takes', () => {
     const { client, close } = await connect(server)
     closing.push(close)
     const counter = new Counter(bareStore(client), FIVE, 'large')
-    expect((await counter.take('x'.repeat(1.1e6))).fault?.code).toBe('SLUICE_KEY_TOO_LONG')
+    // The server says so and hangs up: which of the two a client hears first is up to chance.
+    const { fault } = await counter.take('x'.repeat(1.1e6))
+    expect(['SLUICE_KEY_TOO_LONG', 'SLUICE_STORE_UNREACHABLE']).toContain(fault?.code)
     // The server hangs up on whoever sends that, and the client comes back.
     for (let n = 0; n < 50 && (await counter.take('a')).fault !== undefined; n++) await sleep(20)
     expect((await counter.take('a')).fault).toBeUndefined()

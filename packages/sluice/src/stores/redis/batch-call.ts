@@ -31,7 +31,7 @@ const MOST_KEYS = 1000
 export class BatchCall {
   private readonly scripts: Scripts
   private readonly keys: Keys
-  private readonly items: (Asked | Sent)[] = []
+  private items: (Asked | Sent)[] = []
   private readonly onLate: () => void
   /** The rule all is plain under so far; undefined where there is more to it. */
   plainRule: Rule | undefined
@@ -53,6 +53,17 @@ export class BatchCall {
   /** Nobody waits for any of it any more. A change is worth making all the same: what was taken goes back. */
   get abandoned(): boolean {
     return this.items.every(item => 'charges' in item && item.charges.every(charge => charge.fault !== undefined))
+  }
+
+  /** Gives the decisions up, which are late, for that reason; true if there are changes left to make. */
+  giveUpDecisions(error: StoreUnavailable): boolean {
+    const changes = this.items.filter(item => 'change' in item)
+    const decisions = this.items.filter(item => 'charges' in item)
+    this.items = decisions
+    this.fail(error)
+    this.items = changes
+    this.goInFull()
+    return changes.length > 0
   }
 
   decide(charges: readonly Charge[], intent: Intent, done: () => void): void {

@@ -83,16 +83,14 @@ function isNodeRedisCluster(client: unknown): client is NodeRedisClusterShape {
 /** What of its options says when a client sends again what it has not heard of. */
 interface ResendOptions {
   autoResendUnfulfilledCommands?: boolean
-  retryStrategy?: ((times: number) => unknown) | null
   retryDelayOnFailover?: number
 }
 
+/** How soon it connects again is up to a function of the user's, so it may be at once; a cluster waits a while. */
 function resendsAfterMs(client: IoRedisShape): number {
   const { options = {} } = client as { options?: ResendOptions }
   if (client.isCluster) return options.retryDelayOnFailover ?? 0
-  if (options.autoResendUnfulfilledCommands === false) return Number.POSITIVE_INFINITY
-  const delay = typeof options.retryStrategy === 'function' ? options.retryStrategy(1) : undefined
-  return typeof delay === 'number' ? delay : 0
+  return options.autoResendUnfulfilledCommands === false ? Number.POSITIVE_INFINITY : 0
 }
 
 function ioRedisLink(client: IoRedisShape & IoRedisBuffers): Link {

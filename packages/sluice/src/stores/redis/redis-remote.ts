@@ -1,6 +1,6 @@
 import type { Rule } from '../../algorithms/rule.ts'
 import { afterIfStillHere, type Clock, systemClock } from '../../clock.ts'
-import { StoreUnavailable } from '../../errors.ts'
+import { expected, StoreUnavailable } from '../../errors.ts'
 import { asked, type Change, Charge, ENFORCED, type Intent, type RemoteStore, type Space } from '../store.ts'
 import { decideAcross } from './across.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -8,6 +8,9 @@ import { RedisSpace } from './naming.ts'
 import { failureOf } from './script.ts'
 import { checkServer } from './server-check.ts'
 import { type Settings, Shard, type ShardStats } from './shard.ts'
+
+/** One script call holds the server up: it must not do more than a few hundred microseconds of work. */
+const MOST_CHARGES = 100
 
 /** The store itself, without its wrappers: state in Redis, decided by scripts, time by the server's clock. */
 export class RedisRemote implements RemoteStore {
@@ -76,6 +79,9 @@ export class RedisRemote implements RemoteStore {
   }
 
   ask(charges: readonly Charge[], intent: Intent, done: () => void): void {
+    if (charges.length > MOST_CHARGES) {
+      throw expected('SLUICE_NOT_SUPPORTED', `at most ${MOST_CHARGES} limits a decision in Redis`, charges.length)
+    }
     if (charges.length === 0 || this.unusable(charges)) done()
     else if (this.isTogether(charges)) this.askTogether(charges, intent, done)
     else void decideAcross(this, charges, intent).then(done)
@@ -143,7 +149,7 @@ export class RedisRemote implements RemoteStore {
   private shard(tag: number): Shard {
     let shard = this.shards.get(tag)
     if (shard === undefined) {
-      shard = new Shard(tag, this.settings, this.counters)
+      shard = new Shard(tag, this.settings, this.counters, this.shards.get(0))
       this.shards.set(tag, shard)
     }
     return shard

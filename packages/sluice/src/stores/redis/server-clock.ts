@@ -7,9 +7,12 @@ import { type Clock, systemClock, TICKS_PER_MS, toTicks } from '../../clock.ts'
 export class ServerClock implements Clock {
   /** How far the server is ahead of us, in ticks. */
   private ahead: number | undefined
+  /** The clock of a sister, for as long as nothing is known of this one: they are seldom far apart. */
+  private readonly sister: ServerClock | undefined
 
-  constructor() {
+  constructor(sister?: ServerClock) {
     this.ahead = undefined
+    this.sister = sister
   }
 
   /** Our own time, in ticks. */
@@ -18,7 +21,7 @@ export class ServerClock implements Clock {
   }
 
   now(): number {
-    return systemClock.now() + (this.ahead ?? 0) / TICKS_PER_MS
+    return systemClock.now() + this.lead / TICKS_PER_MS
   }
 
   /**
@@ -33,11 +36,15 @@ export class ServerClock implements Clock {
   }
 
   get isKnown(): boolean {
-    return this.ahead !== undefined
+    return this.ahead !== undefined || this.sister?.isKnown === true
+  }
+
+  private get lead(): number {
+    return this.ahead ?? this.sister?.lead ?? 0
   }
 
   /** The server's tick when ours is `here`: the same, while nothing is known. */
   there(here: number): number {
-    return Math.ceil(here + (this.ahead ?? 0))
+    return Math.ceil(here + this.lead)
   }
 }

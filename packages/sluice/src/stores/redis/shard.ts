@@ -56,7 +56,7 @@ const CLOCK_MARGIN_TICKS = 10_000
  * call, or a few, in the order it was asked.
  */
 export class Shard {
-  readonly clock = new ServerClock()
+  readonly clock: ServerClock
   private readonly settings: Settings
   private readonly stats: ShardStats
   private readonly clockKey: string
@@ -68,7 +68,8 @@ export class Shard {
   /** Built but not sent: the last one may still grow. */
   private waiting: BatchCall[] = []
 
-  constructor(tag: number, settings: Settings, stats: ShardStats) {
+  constructor(tag: number, settings: Settings, stats: ShardStats, sister?: Shard) {
+    this.clock = new ServerClock(sister?.clock)
     this.settings = settings
     this.stats = stats
     this.clockKey = `{${tag}}${settings.prefix}:clock`
@@ -181,12 +182,15 @@ export class Shard {
       call.read(reply)
     } else if (first === NOT_PLAIN) {
       this.notPlain.set(call.plainRule!, sentAt)
-      this.send(call, again)
+      if (call.abandoned) call.fail(tooLate())
+      else this.send(call, again)
     } else {
       // Either it took too long, and nobody waits, or the server's clock has been set.
+      const isPrompt = this.clock.here() - sentAt <= this.settings.validTicks
       this.clock.observe(sentAt, reply.at(1))
-      if (!again && !call.abandoned) this.send(call, true)
-      else call.fail(new StoreUnavailable('SLUICE_STORE_TIMEOUT', 'the call reached the server after its deadline'))
+      if (again) call.fail(tooLate())
+      else if (isPrompt ? !call.abandoned : call.giveUpDecisions(tooLate())) this.send(call, true)
+      else call.fail(tooLate())
     }
   }
 
@@ -204,4 +208,8 @@ export class Shard {
     if (testNow !== undefined) allArgs.push(String(testNow()))
     return run(link, script, allKeys, allArgs)
   }
+}
+
+function tooLate(): StoreUnavailable {
+  return new StoreUnavailable('SLUICE_STORE_TIMEOUT', 'the call reached the server after its deadline')
 }
