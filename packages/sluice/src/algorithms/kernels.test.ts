@@ -114,7 +114,7 @@ function slotsKernel(rule: concurrency.SlotsRule): Kernel {
     describe: (at, out) => concurrency.describe(slots, at, out),
     release(at, acquisition) {
       slots.expire(at)
-      holders[acquisition]!.release()
+      holders[acquisition]!.release(at)
     },
   }
 }
