@@ -15,7 +15,7 @@ async function careless(then: string): Promise<{ port: number; path: string; end
     const { port, path } = await startRedis({ unixSocket: true })
     console.log(JSON.stringify({ port, path }))
     ${then}`
-  const tsx = ['--import', 'tsx', '--input-type=module', '--eval', code]
+  const tsx = ['--import', 'tsx', '--conditions=@sluice/source', '--input-type=module', '--eval', code]
   const child = spawn(process.execPath, tsx, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
   const [line] = await once(child.stdout, 'data')
