@@ -20,8 +20,8 @@ export const aroundFaults: readonly LuaFault[] = [
     law: [1],
     says: 'a look takes, where all is plain',
     file: 'decide.lua',
-    find: 'if takes and refused == 0',
-    replace: 'if refused == 0',
+    find: 'if takes and passes and costs[i] > 0',
+    replace: 'if passes and costs[i] > 0',
   },
   {
     law: [5],

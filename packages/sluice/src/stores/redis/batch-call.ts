@@ -98,15 +98,16 @@ export class BatchCall {
   private fullMessage(now: number): Message {
     const specs = new Specs(now)
     let runs = ''
-    let openRun = 0
+    /** How the run of plain decisions starts that the text now ends with. */
+    let open = ''
     for (const item of this.items) {
-      const run = isRun(item) ? specs.numberOf(item.charges[0]!) : 0
-      if (openRun !== 0 && run !== openRun) runs += '],'
-      if (run === 0) runs += `${'change' in item ? changeText(item, specs) : decisionText(item, specs)},`
-      else runs += run === openRun ? `,${(item as Asked).keys[0]}` : `[${run},${(item as Asked).keys[0]}`
-      openRun = run
+      const run = isRun(item) ? runStart(item.charges, specs) : ''
+      if (open !== '' && run !== open) runs += '],'
+      if (run === '') runs += `${'change' in item ? changeText(item, specs) : decisionText(item as Asked, specs)},`
+      else runs += `${run === open ? '' : run},${(item as Asked).keys.join()}`
+      open = run
     }
-    runs = openRun === 0 ? runs.slice(0, -1) : `${runs}]`
+    runs = open === '' ? runs.slice(0, -1) : `${runs}]`
     const { logs, names } = this.keys
     const args = [`{"logs":${logs.length},"specs":${specs.json},"runs":[${runs}]}`]
     return { script: this.scripts.decide, keys: names, args }
@@ -146,12 +147,20 @@ function isPlainCharge(charge: Charge): boolean {
   return charge.cost === 1 && charge.role === ENFORCED && charge.limit.block === undefined && isPlainRule(charge.rule)
 }
 
-/** Nothing to tell of it but its key. */
+/** Nothing to tell of it but its keys. */
 function isRun(item: Asked | Sent): item is Asked {
-  if ('change' in item || item.charges.length !== 1 || item.intent !== TAKE) return false
-  const { cost, role, rule } = item.charges[0]!
+  return 'charges' in item && item.intent === TAKE && item.charges.every(canRun)
+}
+
+function canRun({ cost, role, rule }: Charge): boolean {
   if (cost !== 1 || role !== ENFORCED) return false
   return rule.kind !== 'slots' && (rule.kind !== 'fixed' || rule.policy.align !== 'key')
+}
+
+function runStart(charges: readonly Charge[], specs: Specs): string {
+  let start = `[${charges.length}`
+  for (const charge of charges) start += `,${specs.numberOf(charge)}`
+  return start
 }
 
 /** One decision with all that can be told of it; what it would hold gets its ids now. */

@@ -3,14 +3,15 @@
 --
 -- KEYS, ARGV  see entry.lua and batch.lua
 -- call.runs   a list; each entry is either
---               [s, k, k, …]   plain decisions: spec s (from 1) charged 1 at each key k in turn, or
+--               [n, s, …, k, …]   plain decisions over n limits: the specs s (from 1) of these, then n keys k for each
+--                                 decision, each charged 1 and enforced, or
 --               [0, take, hold_ticks, book_ticks, strikes, k, s, cost, role, id, phase, k, s, cost, role, id, phase, …]
 --             or a change, which starts with a word: see amend.lua.
 --             take, strikes: 1 or 0. hold_ticks > 0 reserves, book_ticks >= 0 books. role: -2 enforced, -1 shadow, else
 --             shadow in place of the charge of that index (from 0). id: of the slot or reservation it would be. phase:
 --             of windows that start by their key. k below 0: the logs.
--- Reply       now, then for each change three numbers, of which the first is its answer, and for each charge: used (in units), ticks from now until it is reset, and
---             ticks until it passes * 4 + 1 if allowed + 2 if blocked. Below 0: -1 never, -2 never and blocked, -3 the
+-- Reply       now, then for each change three numbers, the first being its answer, and for each charge three, too: used (in
+--             units), ticks from now until it is reset, and ticks until it passes * 4 + 1 if allowed + 2 if blocked. Below 0: -1 never, -2 never and blocked, -3 the
 --             value is foreign. Then, for the few that need it: number of the charge (from 0), what (1 resets, 2 held), value.
 
 local in_full, amend
@@ -32,10 +33,10 @@ end
 
 -- One limit, cost 1, enforced, nothing held or booked: nearly all there is.
 local function decide_run(run)
-  local s = run[1]
+  local s = run[2]
   local spec = specs[s]
   local plainly = plain[spec.kind]
-  for i = 2, #run do
+  for i = 3, #run do
     local k = run[i]
     if k < 0 then k = values - k end
     local retry, used, reset_at, value, used_after, reset_after, until_tick
@@ -54,44 +55,81 @@ local function decide_run(run)
 end
 
 -- Several limits whose states are plain: judged one by one, and what each would become is kept only if all pass. Tables
--- are made once for all decisions. False where it takes more than that.
-local retries, useds, resets, afters, used_afters, reset_afters, until_ticks
+-- are made once for all decisions.
+local ks, costs, retries, useds, resets, afters, used_afters, reset_afters, until_ticks
 
-local function decide_plainly(run)
-  local takes, refused, n = run[2] == 1, 0, 0
+-- Judges the i-th charge of a decision: retry, or nothing where it takes more than that.
+local function judge_plainly(i, k, spec, cost, phase)
+  local plainly = plain[spec.kind]
+  if k < 0 then k = values - k end
+  if not plainly or value_at(k) == nil or (states and states.has(k)) then return nil end
   if not retries then
-    retries, useds, resets, afters, used_afters, reset_afters, until_ticks = {}, {}, {}, {}, {}, {}, {}
+    ks, costs, retries, useds, resets, afters, used_afters, reset_afters, until_ticks = {}, {}, {}, {}, {}, {}, {}, {}, {}
   end
-  if run[3] ~= 0 or run[4] >= 0 then return false end
-  for at = 6, #run, 6 do
-    local k, spec, role = run[at], specs[run[at + 1]], run[at + 3]
-    local plainly = plain[spec.kind]
-    if k < 0 then k = values - k end
-    if not plainly or role >= 0 or value_at(k) == nil or (states and states.has(k)) then return false end
-    n = n + 1
-    retries[n], useds[n], resets[n], afters[n], used_afters[n], reset_afters[n], until_ticks[n] =
-      plainly(found[k + 1], spec, now, run[at + 2], run[at + 5], k, true)
-    if not retries[n] or (retries[n] ~= 0 and spec.block) then return false end
-    if retries[n] ~= 0 and role == ENFORCED then refused = refused + 1 end
-  end
+  ks[i], costs[i] = k, cost
+  retries[i], useds[i], resets[i], afters[i], used_afters[i], reset_afters[i], until_ticks[i] =
+    plainly(found[k + 1], spec, now, cost, phase, k, true)
+  if retries[i] == 0 or not spec.block then return retries[i] end
+end
+
+-- Of a decision of n charges that all are judged, takes all if it may.
+local function conclude_plainly(n, takes)
   for i = 1, n do
-    local at = i * 6
     local passes = retries[i] == 0
-    if takes and refused == 0 and passes and run[at + 2] > 0 then
-      keep(run[at] < 0 and values - run[at] or run[at], afters[i], until_ticks[i])
+    if takes and passes and costs[i] > 0 then
+      keep(ks[i], afters[i], until_ticks[i])
       tell(used_afters[i], reset_afters[i], 1)
     else
       tell(useds[i], resets[i], passes and 1 or refusal(retries[i]))
     end
   end
+end
+
+-- False where it takes more than that.
+local function decide_plainly(run)
+  if run[3] ~= 0 or run[4] >= 0 then return false end
+  local takes, n = run[2] == 1, 0
+  for at = 6, #run, 6 do
+    local role = run[at + 3]
+    if role >= 0 then return false end
+    n = n + 1
+    local retry = judge_plainly(n, run[at], specs[run[at + 1]], run[at + 2], run[at + 5])
+    if not retry then return false end
+    if retry ~= 0 and role == ENFORCED then takes = false end
+  end
+  conclude_plainly(n, takes)
   return true
+end
+
+local function in_full_of(run, at)
+  local full = { 0, 1, 0, -1, 1 }
+  for j = 1, run[1] do
+    local charge = { run[at + j - 1], run[j + 1], 1, ENFORCED, 0, 0 }
+    for i = 1, 6 do full[#full + 1] = charge[i] end
+  end
+  return full
+end
+
+-- The same over several limits.
+local function decide_several(run)
+  local n = run[1]
+  for at = n + 2, #run, n do
+    local takes, is_plain = true, true
+    for j = 1, n do
+      local retry = is_plain and judge_plainly(j, run[at + j - 1], specs[run[j + 1]], 1, 0)
+      if not retry then is_plain = false
+      elseif retry ~= 0 then takes = false end
+    end
+    if is_plain then conclude_plainly(n, takes) else decide_in_full(in_full_of(run, at)) end
+  end
 end
 
 for _, run in ipairs(call.runs) do
   if type(run[1]) == 'string' then
     if not amend then amend = amendments() end
     tell(amend(run), now, 0)
-  elseif run[1] ~= 0 then decide_run(run)
+  elseif run[1] == 1 then decide_run(run)
+  elseif run[1] > 1 then decide_several(run)
   elseif not decide_plainly(run) then decide_in_full(run) end
 end
 
