@@ -2,8 +2,11 @@ import type { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from 'sluice-harness'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fixedWindow, tokenBucket } from '../../index.ts'
+import { fakeClock } from '../../testing/index.ts'
+import { ofEveryRateKind } from '../../testing/store-suite/policies.ts'
 import { ioredis } from './fixtures/clients.ts'
 import { bareStore, Counter } from './fixtures/counter.ts'
+import { timedStore } from './fixtures/timed-store.ts'
 
 const HOUR = 3_600_000_000
 const FIVE = fixedWindow({ limit: 5, window: '1h', align: 'first' })
@@ -78,3 +81,20 @@ test('the latest time is written down', async () => {
   const second = await counter.take('a')
   expect(await written()).toBe(second.at)
 })
+
+test.each(ofEveryRateKind(10, 100).map(policy => [policy.kind, policy] as const))(
+  'a clock that wobbles between two writings of the latest time admits nothing extra: %s',
+  async (_, policy) => {
+    const clock = fakeClock(1_790_000_000_090)
+    const store = timedStore(client, clock, { prefix: 'wobble' })
+    const counter = new Counter(store, policy, `wobble ${JSON.stringify(policy)}`)
+    let admitted = 0
+    for (let n = 0; n < 40; n++) {
+      // The server writes it every 50 ms; for tests each tick, so it is taken away.
+      await client.del('{0}wobble:clock')
+      clock.set(1_790_000_000_090 - (n % 4 === 3 ? 40 : 0))
+      if ((await counter.take('a')).allowed) admitted++
+    }
+    expect(admitted).toBe(10)
+  },
+)

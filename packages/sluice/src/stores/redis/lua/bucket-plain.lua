@@ -5,12 +5,13 @@ local ceil = math.ceil
 
 function plain.bucket(value, spec, now, cost, _, _, looks)
   local per_request, per_tick, limit, level, kept_until = spec.perRequest, spec.perTick, spec.limit, 0, 0
+  local latest = now -- a clock that was set back must not let the same time drain twice
   if value then
     if #value ~= 41 then return end
     local letter, at, old_request, old_tick
     letter, level, at, old_request, old_tick, kept_until = unpack_bytes('<Bddddd', value)
     if letter ~= 66 or old_request ~= per_request or old_tick ~= per_tick then return end
-    if now > at then level = level - (now - at) * per_tick end
+    if now > at then level = level - (now - at) * per_tick else latest = at end
     if level < 0 then level = 0 end
   end
   local after = level + cost * per_request
@@ -23,6 +24,6 @@ function plain.bucket(value, spec, now, cost, _, _, looks)
     kept_until = 2 * reset_after - now
     keep = kept_until
   end
-  local bytes = pack('<Bddddd', 66, after, now, per_request, per_tick, kept_until)
+  local bytes = pack('<Bddddd', 66, after, latest, per_request, per_tick, kept_until)
   return 0, level, reset_at, bytes, after, reset_after, keep
 end
