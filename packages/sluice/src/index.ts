@@ -14,6 +14,7 @@ export type {
 } from './limiter/limiter.ts'
 export { type Key, type LimitMode, type LimitOptions, limits, type OnOutage } from './limiter/limits.ts'
 export type { Reservation, Settlement } from './limiter/reservation.ts'
+export type { ShadowState } from './limiter/shadow-report.ts'
 export {
   type ConcurrencyPolicy,
   concurrency,

@@ -8,11 +8,15 @@ export class Charging<S> {
   readonly limits: readonly BoundLimit<S>[]
   /** The short form's one limit, whose key is the subject itself. */
   readonly only: BoundLimit<S> | undefined
+  /** Whether a limit may be decided without being enforced. */
+  someShadow = false
   private readonly someReplace: boolean
+  private readonly someShare: boolean
 
   constructor(limits: readonly BoundLimit<S>[], shortForm: boolean) {
     this.limits = limits
     this.someReplace = limits.some(limit => limit.replaces !== undefined)
+    this.someShare = limits.some(limit => limit.bucket !== undefined)
     this.only = shortForm ? limits[0] : undefined
   }
 
@@ -30,8 +34,14 @@ export class Charging<S> {
       if (charge !== undefined) charges[count++] = charge
     }
     if (count < charges.length) charges.length = count
+    if (this.someShare) leaveOutTwice(charges)
     if (this.someReplace) standIn(charges)
     return charges
+  }
+
+  /** To be called when the mode of a limit was set. */
+  modesChanged(): void {
+    this.someShadow = this.limits.some(({ mode }) => mode === 'shadow' || typeof mode === 'function')
   }
 
   /** The keys of all limits, or the one that all of them have; undefined where one of them does not apply. */
@@ -59,7 +69,9 @@ export class Charging<S> {
 
   /** The same charge on several limits, those left out to which it does not apply. */
   each(limits: readonly BoundLimit<S>[], subject: S, cost: number): Charge[] {
-    return limits.map(limit => this.one(limit, subject, cost)).filter(charge => charge !== undefined)
+    const charges = limits.map(limit => this.one(limit, subject, cost)).filter(charge => charge !== undefined)
+    if (this.someShare) leaveOutTwice(charges)
+    return charges
   }
 
   /** The limit of that name; the only one needs none. */
@@ -82,6 +94,14 @@ export class Charging<S> {
     }
     if (typeof subject !== 'string') return ''
     throw expected('SLUICE_BAD_KEY', `limit '${limit.name}' to have a key, since the subject is a string`, subject)
+  }
+}
+
+/** Of limits that share a bucket, the first that applies stands for all of them: no state is charged twice. */
+function leaveOutTwice(charges: Charge[]): void {
+  for (let i = charges.length - 1; i > 0; i--) {
+    const { space } = charges[i]!.limit
+    if (charges.findIndex(other => other.limit.space === space) < i) charges.splice(i, 1)
   }
 }
 

@@ -5,6 +5,7 @@ import type { StoreUnavailable } from '../errors.ts'
 import type { Answer, Mode, Store } from '../stores/store.ts'
 import type { LimitMode, LimitOptions, OnOutage } from './limits.ts'
 import type { Reservation } from './reservation.ts'
+import type { ShadowState } from './shadow-report.ts'
 
 /** What a limiter tells besides its decisions. */
 export type LimiterEvent =
@@ -82,7 +83,9 @@ export interface Limiter<S = string, M extends Mode = 'sync'> {
   wait(subject: S, options?: WaitOptions): Promise<Decision>
   /** The exact times, epoch milliseconds, that a `slidingLog` limit still counts for a subject. */
   history(subject: S, options?: { limit?: string }): Answer<M, number[]>
-  /** Turns a limit on, off or into a shadow. */
-  setMode(limit: string, mode: LimitMode): void
+  /** Turns a limit on, off or into a shadow, for everybody or as a function chooses. */
+  setMode(limit: string, mode: LimitMode | ((subject: S) => LimitMode)): void
+  /** What would change if the shadow limits were enforced, counted so far. */
+  shadows(): ShadowState[]
   close(): Answer<M, void>
 }

@@ -3,6 +3,7 @@ import { type Duration, parseDuration } from '../duration.ts'
 import { expected, SluiceError } from '../errors.ts'
 import { type Policy, type PolicyLike, policyOf } from '../policy.ts'
 import { type BlockRule, type Charge, type Limit, type Rule, ruleOf, type Space, type Store } from '../stores/store.ts'
+import { encodeKey } from './key.ts'
 
 /** `'shadow'` decides without enforcing; `'off'` does not apply. */
 export type LimitMode = 'enforce' | 'shadow' | 'off'
@@ -22,6 +23,8 @@ export interface LimitOptions<S> {
   /** What a request costs here, whatever the call says. */
   cost?: number | ((subject: S) => number)
   mode?: LimitMode | ((subject: S) => LimitMode)
+  /** Limits that name the same bucket count together, and a request to which several of them apply is counted once. */
+  bucket?: string
   /** With `mode: 'shadow'`: decide as if this limit stood in place of that one. */
   replaces?: string
   /** A refusal by this limit refuses the key for so long, each time longer where `factor` says so. */
@@ -49,6 +52,7 @@ export interface BoundLimit<S> extends Limit {
   readonly ruleFor: Rule | ((subject: S) => Rule)
   readonly cost: number | ((subject: S) => number) | undefined
   readonly replaces: string | undefined
+  readonly bucket: string | undefined
   readonly onOutage: OnOutage
   mode: LimitMode | ((subject: S) => LimitMode)
   /** Gives back the slots of charges that hold one: how a decision reaches its store. */
@@ -58,7 +62,7 @@ export interface BoundLimit<S> extends Limit {
 export function bindLimit<S>(
   name: string,
   options: LimitOptions<S>,
-  path: string,
+  path: readonly string[],
   store: Store,
   release: BoundLimit<S>['release'],
 ): BoundLimit<S> {
@@ -69,27 +73,36 @@ export function bindLimit<S>(
   for (const option of Object.keys(options)) {
     if (!KNOWN.has(option)) throw expected('SLUICE_BAD_OPTION', `${where} with ${[...KNOWN].join(', ')}`, option)
   }
-  const { policy, key, cost, mode = 'enforce', replaces, blockFor, onOutage = 'local' } = options
+  const { policy, key, cost, mode = 'enforce', replaces, bucket, blockFor, onOutage = 'local' } = options
   if (key !== undefined && typeof key !== 'function') {
     throw expected('SLUICE_BAD_OPTION', `${where} key as a function of the subject`, key)
   }
   if (cost !== undefined && typeof cost !== 'function') checkCost(cost)
+  if (bucket !== undefined && (typeof bucket !== 'string' || bucket === '')) {
+    throw expected('SLUICE_BAD_OPTION', `${where} bucket as a name`, bucket)
+  }
   return {
     name,
     store,
-    space: store.space(path),
+    space: store.space(encodeKey(bucket === undefined ? [...path, name] : [...path, 'bucket', bucket], name)),
     block: blockFor === undefined ? undefined : blockRule(blockFor, where),
     keyOf: key,
     ruleFor: typeof policy === 'function' ? subject => cachedRule(policy(subject)) : ruleOf(policyOf(policy)),
     cost,
     replaces,
+    bucket,
     onOutage: checkOnOutage(onOutage, where),
-    mode: typeof mode === 'function' ? mode : checkMode(mode),
+    mode: checkModeOrChoice(mode),
     release,
   }
 }
 
-const KNOWN = new Set(['policy', 'key', 'cost', 'mode', 'replaces', 'blockFor', 'onOutage'])
+const KNOWN = new Set(['policy', 'key', 'cost', 'mode', 'replaces', 'bucket', 'blockFor', 'onOutage'])
+
+/** A mode, or the function that chooses one for a subject (and is checked then). */
+export function checkModeOrChoice<S>(mode: BoundLimit<S>['mode']): BoundLimit<S>['mode'] {
+  return typeof mode === 'function' ? mode : checkMode(mode)
+}
 
 export function checkMode(mode: unknown): LimitMode {
   if (mode === 'enforce' || mode === 'shadow' || mode === 'off') return mode

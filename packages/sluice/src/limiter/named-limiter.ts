@@ -17,7 +17,6 @@ import {
 import { Changes } from './changes.ts'
 import { ChargedDecision } from './charged-decision.ts'
 import { Charging } from './charging.ts'
-import { encodeKey } from './key.ts'
 import { isLaneDecision, LoneDecision, SeveralDecision } from './lane-decision.ts'
 import type { CostOption, Limiter, LimiterEvent, LimiterOptions, WaitOptions } from './limiter.ts'
 import {
@@ -25,7 +24,7 @@ import {
   bindLimit,
   blockTicks,
   checkCost,
-  checkMode,
+  checkModeOrChoice,
   checkReplaces,
   type LimitMode,
 } from './limits.ts'
@@ -33,6 +32,7 @@ import { andThen, type Maybe } from './maybe.ts'
 import { checkOptions, type Limits, storeFor } from './options.ts'
 import { Outage } from './outage.ts'
 import { type Reservation, reservationOf } from './reservation.ts'
+import { ShadowReport, type ShadowState } from './shadow-report.ts'
 import { UnlimitedDecision } from './unlimited-decision.ts'
 import { type Desk, Waiting } from './waiting.ts'
 
@@ -47,6 +47,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   private readonly changes: Changes
   /** For a store that may be away: an in-process one never is. */
   private readonly outage: Outage | undefined
+  private readonly report = new ShadowReport()
   private waiting: Waiting | undefined
   /** The express lanes for requests of cost 1, while every limit is enforced by one rule in a store that has them. */
   private lane: Lane | undefined
@@ -69,7 +70,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     const release = (charges: readonly Charge[]) =>
       this.changes.makeLater(charges.map(charge => ({ type: 'release', charge })))
     const bound = Object.entries(limits).map(([limit, one]) =>
-      bindLimit(limit, one, encodeKey([prefix, name, limit], limit), this.store, release),
+      bindLimit(limit, one, [prefix, name], this.store, release),
     )
     checkReplaces(bound)
     this.charging = new Charging(bound, shortForm)
@@ -123,7 +124,12 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     const cost = checkCost(options?.cost)
     const holdTicks = parseDuration(options.ttl, 'reserve ttl', { min: 1 }, 'SLUICE_BAD_TTL') * TICKS_PER_MS
     const reserved = (decision: Decision): Reservation<Mode> =>
-      reservationOf(decision, cost, changes => this.changes.makeIfPossible(changes))
+      reservationOf(
+        decision,
+        cost,
+        changes => this.changes.makeIfPossible(changes),
+        limit => this.charging.named(limit),
+      )
     return andThen(this.decide(subject, cost, reserving(holdTicks)), reserved) as never
   }
 
@@ -154,10 +160,14 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     return andThen(ticks, all => all.map(tick => tick / TICKS_PER_MS)) as never
   }
 
-  setMode(limit: string, mode: LimitMode): void {
+  setMode(limit: string, mode: LimitMode | ((subject: S) => LimitMode)): void {
     const bound = this.charging.named(limit)
-    bound.mode = checkMode(mode)
+    bound.mode = checkModeOrChoice(mode)
     this.openLanes()
+  }
+
+  shadows(): ShadowState[] {
+    return this.report.read()
   }
 
   close(): never {
@@ -176,8 +186,12 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     const charges = this.charging.all(subject, cost)
     if (charges.length === 0) return this.answer(this.unlimited(subject, intent))
     const decision = this.ask(charges, intent)
-    if (!intent.take || this.onDecision === undefined) return decision
-    return decision instanceof Promise ? decision.then(made => this.tell(made, subject)) : this.tell(decision, subject)
+    if (!intent.take || (this.onDecision === undefined && !this.charging.someShadow)) return decision
+    const decided = (made: ChargedDecision) => {
+      this.report.record(made.charges)
+      return this.tell(made, subject)
+    }
+    return decision instanceof Promise ? decision.then(decided) : decided(decision)
   }
 
   private ask(charges: readonly Charge[], intent: Intent): Maybe<ChargedDecision> {
@@ -225,6 +239,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
 
   private openLanes(): void {
     const { only, limits } = this.charging
+    this.charging.modesChanged()
     const lanes = limits.map(limit => this.laneOf(limit)).filter(lane => lane !== undefined)
     const open = lanes.length === limits.length
     this.lane = open && only !== undefined ? lanes[0] : undefined
@@ -232,8 +247,10 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   }
 
   private laneOf(limit: BoundLimit<S>): Lane | undefined {
-    const { mode, ruleFor, cost } = limit
-    if (mode !== 'enforce' || typeof ruleFor === 'function' || cost !== undefined) return undefined
+    const { mode, ruleFor, cost, bucket } = limit
+    if (mode !== 'enforce' || typeof ruleFor === 'function' || cost !== undefined || bucket !== undefined) {
+      return undefined
+    }
     return this.store.mode === 'sync' ? this.store.lane?.(limit, ruleFor) : undefined
   }
 }

@@ -24,6 +24,20 @@ describe('a reservation over several limits', () => {
     expect(left()).toEqual([950, 9, 2, 750])
   })
 
+  test('settles by name, and what is not named keeps what was reserved', () => {
+    const { limiter, left } = several()
+    const call = limiter.reserve({}, { cost: 600, ttl: '10m' })
+    expect(call.settle({ tokens: 50, requests: 0 })).toEqual({ reserved: 600, charged: 0, overdrawn: false })
+    expect(left()).toEqual([950, 10, 2, 200])
+  })
+
+  test('an actual cost that is no cost is refused by name too', () => {
+    const { limiter } = several()
+    const call = limiter.reserve({}, { cost: 600, ttl: '10m' })
+    expect(() => call.settle({ tokens: Number.NaN })).toThrow('SLUICE_BAD_COST')
+    expect(() => call.settle({ tokns: 50 })).toThrow('SLUICE_UNKNOWN_LIMIT')
+  })
+
   test('cancelled is as if it had never been', () => {
     const { limiter, left } = several()
     limiter.reserve({}, { cost: 600, ttl: '10m' }).cancel()

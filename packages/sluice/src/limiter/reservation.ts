@@ -1,6 +1,6 @@
 import type { Decision } from '../decision.ts'
 import { type Answer, type Change, type Charge, ENFORCED, type Mode } from '../stores/store.ts'
-import { ChargedDecision } from './charged-decision.ts'
+import { ChargedDecision, limitOf } from './charged-decision.ts'
 import { type BoundLimit, checkCost } from './limits.ts'
 import { andThen, type Maybe } from './maybe.ts'
 
@@ -8,8 +8,11 @@ import { andThen, type Maybe } from './maybe.ts'
 export interface Reservation<M extends Mode = 'sync'> {
   readonly decision: Decision
   readonly allowed: boolean
-  /** Ends it: what was really used is charged, the rest is given back. Once; later calls answer the same. */
-  settle(actual: number): Answer<M, Settlement>
+  /**
+   * Ends it: what was really used is charged, the rest is given back. Once; later calls answer the same. By name where
+   * limits count different things (`{ tokens: 812, bytes: 4096 }`); those left out keep what was reserved.
+   */
+  settle(actual: number | Readonly<Record<string, number>>): Answer<M, Settlement>
   /** Ends it as if nothing had been used. */
   cancel(): Answer<M, Settlement>
 }
@@ -24,45 +27,59 @@ export interface Settlement {
 
 type Amend = (changes: readonly Change[]) => Maybe<number[]>
 
-export function reservationOf<M extends Mode>(decision: Decision, cost: number, amend: Amend): Reservation<M> {
+/** `named` throws for a name that is no limit's: what was really used must not be lost over a typing error. */
+export function reservationOf<M extends Mode>(
+  decision: Decision,
+  cost: number,
+  amend: Amend,
+  named: (limit: string) => unknown,
+): Reservation<M> {
   const charges = decision instanceof ChargedDecision ? decision.charges : []
   let settled: Answer<M, Settlement> | undefined
-  const end = (actual: number, cancelled: boolean) => {
-    settled ??= settle(charges, cost, actual, cancelled, amend) as Answer<M, Settlement>
+  const end = (actualOf: ActualOf) => {
+    settled ??= settle(charges, cost, actualOf, amend) as Answer<M, Settlement>
     return settled
   }
   return {
     decision,
     allowed: decision.allowed,
-    settle: actual => end(checkCost(actual), false),
-    cancel: () => end(0, true),
+    settle: actual => end(isByName(actual) ? byName(actual, named) : forAll(checkCost(actual))),
+    cancel: () => end(() => 0),
   }
 }
 
+/** What was really used of one limit; undefined where what was reserved stands. */
+type ActualOf = (limit: BoundLimit<never>) => number | undefined
+
 /** A limit with a cost of its own (one request is one request) keeps it; the others are charged what was used. */
-function settle(
-  charges: readonly Charge[],
-  reserved: number,
-  actual: number,
-  cancelled: boolean,
-  amend: Amend,
-): Maybe<Settlement> {
+function forAll(actual: number): ActualOf {
+  return limit => (limit.cost === undefined ? actual : undefined)
+}
+
+function isByName(actual: unknown): actual is Readonly<Record<string, number>> {
+  return typeof actual === 'object' && actual !== null && !Array.isArray(actual) && Object.keys(actual).length > 0
+}
+
+function byName(amounts: Readonly<Record<string, number>>, named: (limit: string) => unknown): ActualOf {
+  for (const name of Object.keys(amounts)) named(name)
+  const actual = new Map(Object.entries(amounts).map(([name, amount]) => [name, checkCost(amount)]))
+  return limit => actual.get(limit.name)
+}
+
+function settle(charges: readonly Charge[], reserved: number, actualOf: ActualOf, amend: Amend): Maybe<Settlement> {
   const held = charges.filter(charge => charge.hold !== undefined)
-  const changes = held.map((charge): Change => {
+  const actuals = held.map(charge => (charge.rule.kind === 'slots' ? undefined : actualOf(limitOf(charge))))
+  const changes = held.map((charge, i): Change => {
     if (charge.rule.kind === 'slots') return { type: 'release', charge }
-    const own = (charge.limit as BoundLimit<never>).cost !== undefined && !cancelled
-    return { type: 'settle', charge, actual: own ? charge.cost : actual }
+    return { type: 'settle', charge, actual: actuals[i] ?? charge.cost }
   })
   const conclude = (amounts: readonly number[]): Settlement => {
-    const charged = amounts.filter((_, i) => {
-      const charge = held[i]!
-      return (
-        charge.role === ENFORCED &&
-        charge.rule.kind !== 'slots' &&
-        (charge.limit as BoundLimit<never>).cost === undefined
-      )
-    })
-    return { reserved, charged: charged.length === 0 ? 0 : Math.min(...charged), overdrawn: actual > reserved }
+    const charged = amounts.filter((_, i) => actuals[i] !== undefined && held[i]!.role === ENFORCED)
+    return {
+      reserved,
+      charged: charged.length === 0 ? 0 : Math.min(...charged),
+      overdrawn: held.some((charge, i) => (actuals[i] ?? 0) > charge.cost),
+    }
   }
   return andThen(amend(changes), conclude)
 }
