@@ -87,7 +87,7 @@ export function bindLimit<S>(
     space: store.space(encodeKey(bucket === undefined ? [...path, name] : [...path, 'bucket', bucket], name)),
     block: blockFor === undefined ? undefined : blockRule(blockFor, where),
     keyOf: key,
-    ruleFor: typeof policy === 'function' ? subject => cachedRule(policy(subject)) : ruleOf(policyOf(policy)),
+    ruleFor: typeof policy === 'function' ? subject => chosenRule(policy(subject)) : ruleOf(policyOf(policy)),
     cost,
     replaces,
     bucket,
@@ -165,7 +165,7 @@ const objects = new WeakMap<object, Rule>()
 const MOST_TEXTS = 1000
 
 /** The rule of a policy chosen for one subject: checked once, then found again by the same text or object. */
-function cachedRule(policy: unknown): Rule {
+export function chosenRule(policy: unknown): Rule {
   const known =
     typeof policy === 'string'
       ? texts.get(policy)

@@ -111,7 +111,7 @@ function ioRedisLink(client: IoRedisShape & IoRedisBuffers): Link {
 }
 
 /** node-redis makes a Buffer of what it finds under `$`, a bulk string, if told so. */
-const AS_BYTES = { typeMapping: { [36]: (globalThis as { Buffer?: unknown }).Buffer } }
+const AS_BYTES = { typeMapping: { 36: (globalThis as { Buffer?: unknown }).Buffer } }
 
 function nodeRedisLink(
   client: NodeRedisShape | NodeRedisClusterShape,

@@ -1,0 +1,118 @@
+import type { Decision, LimitState } from '../decision.ts'
+import { type Policy, policyOf } from '../policy.ts'
+import { delayMs } from './delay.ts'
+import type { Facts } from './facts.ts'
+import type { GuardLimit } from './guard-limit.ts'
+import { type Description, describe, exposedNames, type HeaderFamily, writeFields } from './headers.ts'
+
+const NOTHING: readonly string[] = []
+
+/** From a decision to what the caller is told. */
+export class Answering {
+  readonly exposed: string
+  private readonly limits: readonly AnsweredLimit[]
+  private readonly families: readonly HeaderFamily[]
+  /** Of all limits in declared order, where each has one policy and none is quiet: nothing is to be picked then. */
+  private readonly descriptions: readonly Description[] | undefined
+  private readonly someDelay: boolean
+  private readonly someQuiet: boolean
+
+  constructor(
+    limits: Readonly<Record<string, GuardLimit>>,
+    families: readonly HeaderFamily[],
+    bucketId: (bucket: string) => string,
+  ) {
+    this.limits = Object.entries(limits).map(([name, limit]) => new AnsweredLimit(name, limit, bucketId))
+    this.families = families
+    this.exposed = exposedNames(families)
+    const plain = this.limits.every(({ limit, fixed }) => fixed !== undefined && limit.quiet !== true)
+    this.descriptions = plain ? this.limits.map(({ fixed }) => fixed!) : undefined
+    this.someDelay = this.limits.some(({ limit }) => limit.delay !== undefined)
+    this.someQuiet = this.limits.some(({ limit }) => limit.quiet === true)
+  }
+
+  /** Name, value, name, value …: of every limit that applied and that the caller may know of. */
+  fields(decision: Decision, states: readonly LimitState[], facts: Facts): readonly string[] {
+    if (this.families.length === 0) return NOTHING
+    const out: string[] = []
+    const { descriptions } = this
+    if (descriptions?.length === states.length && !states.some(isShadow)) {
+      const binding = states.length === 1 ? 0 : indexOf(states, decision.policy)
+      writeFields(this.families, descriptions, states, binding, decision.at, out)
+      return out
+    }
+    const shown = states.filter(state => !state.shadow && this.limitOf(state).limit.quiet !== true)
+    const described = shown.map(state => this.limitOf(state).descriptionFor(facts, this.indexOf(state)))
+    writeFields(this.families, described, shown, indexOf(shown, decision.policy), decision.at, out)
+    return out
+  }
+
+  /** How long to wait for the turn: the longest of the limits that delay. */
+  delayMs(states: readonly LimitState[], facts: Facts): number {
+    if (!this.someDelay) return 0
+    let longest = 0
+    for (const state of states) {
+      const { limit, fixed } = this.limitOf(state)
+      const policy = fixed?.policy ?? facts.chosen?.[this.indexOf(state)]
+      if (limit.delay === undefined || policy === undefined || state.shadow) continue
+      longest = Math.max(longest, delayMs(policy, state, limit.delay))
+    }
+    return longest
+  }
+
+  /** A limit of everybody's, not of the caller. */
+  isShared(name: string): boolean {
+    return this.limits.find(limit => limit.name === name)?.limit.key === undefined
+  }
+
+  /** Whether a limit that refused must not be known. */
+  isQuiet(states: readonly LimitState[]): boolean {
+    return this.someQuiet && states.some(state => !state.allowed && this.limitOf(state).limit.quiet === true)
+  }
+
+  private limitOf({ name }: LimitState): AnsweredLimit {
+    return this.limits.find(limit => limit.name === name)!
+  }
+
+  private indexOf({ name }: LimitState): number {
+    return this.limits.findIndex(limit => limit.name === name)
+  }
+}
+
+class AnsweredLimit {
+  readonly name: string
+  readonly limit: GuardLimit
+  /** Where the policy is the same for everybody. */
+  readonly fixed: Description | undefined
+  private readonly described = new WeakMap<Policy, Description>()
+  private readonly options: { bucket: string; unit?: string }
+
+  constructor(name: string, limit: GuardLimit, bucketId: (bucket: string) => string) {
+    this.name = name
+    this.limit = limit
+    const unit = limit.settle === 'bytes' ? 'content-bytes' : limit.settle === 'ms' ? 'milliseconds' : undefined
+    this.options = { bucket: bucketId(limit.bucket ?? name), ...(unit !== undefined && { unit }) }
+    const { policy } = limit
+    this.fixed = typeof policy === 'function' ? undefined : describe(name, policyOf(policy), this.options)
+  }
+
+  descriptionFor(facts: Facts, index: number): Description {
+    if (this.fixed !== undefined) return this.fixed
+    const policy = facts.chosen![index]!
+    let description = this.described.get(policy)
+    if (description === undefined) {
+      description = describe(this.name, policy, this.options)
+      this.described.set(policy, description)
+    }
+    return description
+  }
+}
+
+function isShadow({ shadow }: LimitState): boolean {
+  return shadow
+}
+
+/** A quiet limit may bind and not be shown: then there is no binding one to show. */
+function indexOf(states: readonly LimitState[], name: string): number {
+  return states.findIndex(state => state.name === name)
+}

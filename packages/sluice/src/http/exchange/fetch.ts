@@ -1,0 +1,86 @@
+import { EXPOSE, exposed, joined, type Outcome } from '../outcome.ts'
+import type { Refusal } from '../refusal.ts'
+
+/** The refusal as a response. */
+export function responseOf(outcome: Outcome, { status, fields, body }: Refusal, method: string): Response {
+  const headers = new Headers()
+  for (let i = 0; i < fields.length; i += 2) headers.set(fields[i]!, fields[i + 1]!)
+  setFields(outcome, headers)
+  return new Response(method === 'HEAD' ? null : body, { status, headers })
+}
+
+/** The handler's response with the fields set; one that cannot be changed (it came from `fetch`) is copied. */
+export function withFields(outcome: Outcome, response: Response): Response {
+  try {
+    setFields(outcome, response.headers)
+    return response
+  } catch {
+    const copy = new Response(response.body, response)
+    setFields(outcome, copy.headers)
+    return copy
+  }
+}
+
+export function setFields({ fields, expose }: Outcome, headers: Headers): void {
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!
+    headers.set(name, joined(headers.get(name), fields[i + 1]!))
+  }
+  if (expose !== undefined) headers.set(EXPOSE, exposed(headers.get(EXPOSE), expose))
+}
+
+/** Tells the guard when the response has ended: when its body was read to the end or given up, or there is none. */
+export async function followResponse(
+  { ended }: Outcome,
+  signal: AbortSignal,
+  respond: () => Promise<Response>,
+): Promise<Response> {
+  if (ended === undefined) return respond()
+  let response: Response
+  try {
+    response = await respond()
+  } catch (error) {
+    ended(500, 0, signal.aborted)
+    throw error
+  }
+  const { status, body } = response
+  if (body === null) {
+    ended(status, 0, signal.aborted)
+    return response
+  }
+  return new Response(
+    counted(body, signal, (bytes, aborted) => ended(status, bytes, aborted)),
+    response,
+  )
+}
+
+function counted(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+  end: (bytes: number, aborted: boolean) => void,
+): ReadableStream<Uint8Array> {
+  let bytes = 0
+  const reader = body.getReader()
+  signal.addEventListener('abort', () => end(bytes, true), { once: true })
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read()
+        if (!done) {
+          bytes += value.byteLength
+          controller.enqueue(value)
+          return
+        }
+        end(bytes, false)
+        controller.close()
+      } catch (error) {
+        end(bytes, true)
+        controller.error(error)
+      }
+    },
+    cancel(reason) {
+      end(bytes, true)
+      return reader.cancel(reason)
+    },
+  })
+}

@@ -1,0 +1,106 @@
+import type { Maybe } from '../../limiter/maybe.ts'
+import type { Reader } from '../facts.ts'
+import type { Guard } from '../guard.ts'
+import { EXPOSE, exposed, joined, type Outcome } from '../outcome.ts'
+import type { Refusal } from '../refusal.ts'
+
+/** A request of Node's `http` or `http2`, as far as a guard reads it. */
+export interface NodeRequest {
+  method?: string | undefined
+  url?: string | undefined
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly socket?: { readonly remoteAddress?: string | undefined } | null
+}
+
+/** Its response, as far as a guard writes it. */
+export interface NodeResponse {
+  statusCode: number
+  readonly writableFinished: boolean
+  setHeader(name: string, value: string): unknown
+  getHeader(name: string): unknown
+  write: (...args: never[]) => boolean
+  end: (...args: never[]) => unknown
+  once(event: string, listener: () => void): unknown
+  off(event: string, listener: () => void): unknown
+}
+
+export type Next = (error?: unknown) => void
+
+export const nodeReader: Reader<NodeRequest, NodeResponse> = {
+  method: request => request.method ?? 'GET',
+  target: request => request.url ?? '/',
+  header(request, name) {
+    const value = request.headers[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  },
+  peer: request => request.socket?.remoteAddress,
+  onClose(response, callback) {
+    response.once('close', callback)
+    return () => response.off('close', callback)
+  },
+}
+
+/** Asks the guard, then answers in place of the handler or goes on to it. */
+export function guardNode<Request extends NodeRequest>(
+  guard: Guard,
+  reader: Reader<Request, NodeResponse>,
+  request: Request,
+  response: NodeResponse,
+  next: Next,
+): void {
+  const asked: Maybe<Outcome | undefined> = guard.ask(request, response, reader)
+  if (asked instanceof Promise) asked.then(outcome => carryOut(outcome, request, response, next)).catch(next)
+  else carryOut(asked, request, response, next)
+}
+
+function carryOut(outcome: Outcome | undefined, request: NodeRequest, response: NodeResponse, next: Next): void {
+  if (outcome !== undefined) writeFields(outcome, response)
+  if (outcome?.refusal !== undefined) {
+    sendRefusal(outcome.refusal, request, response)
+    return
+  }
+  if (outcome?.ended !== undefined) follow(outcome, response)
+  next()
+}
+
+export function writeFields({ fields, expose }: Outcome, response: NodeResponse): void {
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!
+    response.setHeader(name, joined(response.getHeader(name), fields[i + 1]!))
+  }
+  if (expose !== undefined) response.setHeader(EXPOSE, exposed(response.getHeader(EXPOSE), expose))
+}
+
+function sendRefusal({ status, fields, body }: Refusal, request: NodeRequest, response: NodeResponse): void {
+  for (let i = 0; i < fields.length; i += 2) response.setHeader(fields[i]!, fields[i + 1]!)
+  response.statusCode = status
+  ;(response.end as (body?: string) => void)(request.method === 'HEAD' ? undefined : body)
+}
+
+/** Tells the guard when the response has ended, by itself or because the client has gone: whichever comes. */
+export function follow({ ended, measures }: Outcome, response: NodeResponse): void {
+  const bytes = measures ? countBytes(response) : () => 0
+  const end = () => ended!(response.statusCode, bytes(), !response.writableFinished)
+  response.once('finish', end)
+  response.once('close', end)
+}
+
+/** Counts what is written to the body from now on. */
+function countBytes(response: NodeResponse): () => number {
+  let bytes = 0
+  for (const way of ['write', 'end'] as const) {
+    const original = response[way] as (...args: unknown[]) => never
+    response[way] = (...args: unknown[]) => {
+      bytes += lengthOf(args[0])
+      return original.apply(response, args)
+    }
+  }
+  return () => bytes
+}
+
+const encoder = new TextEncoder()
+
+function lengthOf(chunk: unknown): number {
+  if (typeof chunk === 'string') return encoder.encode(chunk).length
+  return chunk instanceof Uint8Array ? chunk.byteLength : 0
+}

@@ -1,0 +1,123 @@
+import type { Policy } from '../policy.ts'
+import type { Site } from './site.ts'
+
+/** How one framework's request is read: what an adapter knows. */
+export interface Reader<Raw, Reply> {
+  method(raw: Raw): string
+  /** The path that was asked for; a query may follow it. */
+  target(raw: Raw): string
+  /** One header; several lines of it joined by `, `. The name comes in lower case. */
+  header(raw: Raw, name: string): string | undefined
+  /** The address at the other end of the socket, where the runtime tells it. */
+  peer(raw: Raw): string | undefined
+  /** The template of the route that serves the request (`/orders/:id`), where the framework can tell. */
+  route?(raw: Raw): string | undefined
+  /** Calls back when the client has gone; what it returns stops that. */
+  onClose(reply: Reply, callback: () => void): () => void
+}
+
+/**
+ * What the functions of a user are handed: the framework's own request (in Koa and Hono, the context) with these facts on
+ * top, so that `r.auth?.userId` and `r.route` both read as they should.
+ */
+export interface Seen {
+  /** The client's address: canonical, behind trusted proxies the one they name. */
+  readonly ip: string
+  /** The template of the matched route, `/orders/:id`; undefined where none matches. Never the raw path. */
+  readonly route: string | undefined
+  /** In upper case; HEAD counts as GET. */
+  readonly method: string
+  header(name: string): string | undefined
+  /** The framework's own request or context. */
+  readonly raw: unknown
+  // biome-ignore lint/suspicious/noExplicitAny: what frameworks and their plugins put on a request is theirs to type.
+  readonly [property: string]: any
+}
+
+/** One request, read as far as somebody asks, and each thing once. */
+export class Facts {
+  readonly raw: unknown
+  /** The policies that functions chose for this request, by the index of the limit. */
+  chosen: (Policy | undefined)[] | undefined
+  private readonly reader: Reader<unknown, never>
+  private readonly site: Site
+  private address: string | undefined
+  private template: string | null | undefined
+  private view: Seen | undefined
+
+  constructor(raw: unknown, reader: Reader<unknown, never>, site: Site) {
+    this.raw = raw
+    this.reader = reader
+    this.site = site
+    this.chosen = undefined
+    this.address = undefined
+    this.template = null
+    this.view = undefined
+  }
+
+  get ip(): string {
+    this.address ??= this.readAddress(this.site.clientAddress)
+    return this.address
+  }
+
+  /** The same, not cut to its network. */
+  get wholeIp(): string {
+    return this.readAddress(this.site.wholeAddress)
+  }
+
+  get route(): string | undefined {
+    if (this.template === null) this.template = this.readRoute()
+    return this.template
+  }
+
+  get method(): string {
+    const method = this.reader.method(this.raw)
+    return method === 'HEAD' ? 'GET' : method
+  }
+
+  header(name: string): string | undefined {
+    return this.reader.header(this.raw, name.toLowerCase())
+  }
+
+  /** For functions of the user. */
+  get seen(): Seen {
+    this.view ??= new Proxy(this, onTop) as unknown as Seen
+    return this.view
+  }
+
+  private readAddress(find: Site['clientAddress']): string {
+    const { raw, reader, site } = this
+    return find(reader.peer(raw), site.trustsNobody ? noHeader : name => reader.header(raw, name))
+  }
+
+  private readRoute(): string | undefined {
+    const { routes } = this.site
+    return routes === undefined ? this.reader.route?.(this.raw) : routes(this.reader.target(this.raw))
+  }
+}
+
+function noHeader(): undefined {}
+
+/** The request that a user's function sees. */
+export function factsOf(seen: Seen): Facts {
+  return seen[ITSELF as unknown as string] as Facts
+}
+
+const ITSELF = Symbol('facts')
+const FACTS: ReadonlySet<PropertyKey> = new Set(['ip', 'route', 'method', 'header', 'raw'])
+
+/** Facts first, then what the request itself has; its methods keep it as their `this`. */
+const onTop: ProxyHandler<Facts> = {
+  get(facts, property) {
+    if (FACTS.has(property)) {
+      const fact = facts[property as 'ip']
+      return typeof fact === 'function' ? (fact as (name: string) => unknown).bind(facts) : fact
+    }
+    if (property === ITSELF) return facts
+    const raw = facts.raw as Record<PropertyKey, unknown>
+    const value = raw[property]
+    return typeof value === 'function' ? value.bind(raw) : value
+  },
+  has: (facts, property) => FACTS.has(property) || property in (facts.raw as object),
+  set: () => false,
+}

@@ -1,0 +1,52 @@
+import { followResponse, responseOf, withFields } from './exchange/fetch.ts'
+import type { Reader } from './facts.ts'
+import type { Guard } from './guard.ts'
+import { guardFrom } from './guard-from.ts'
+import type { GuardOptions } from './guard-options.ts'
+
+export type { GuardOptions } from './guard-options.ts'
+
+/** What comes after the request: `{ params }` in Next.js, the connection's info in Deno, the server in Bun. */
+type Handler<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>
+
+/**
+ * `export const GET = rateLimit({ policy: '100/m', trustProxy: 1 })(handler)`: for Next.js route handlers, `Deno.serve`,
+ * `Bun.serve`, workers, and whatever else goes from a `Request` to a `Response`.
+ */
+export function rateLimit(options: GuardOptions | Guard) {
+  const guard = guardFrom(options)
+  return function limited<Rest extends unknown[]>(handler: Handler<Rest>) {
+    return async function sluice(request: Request, ...rest: Rest): Promise<Response> {
+      const outcome = await guard.ask(request, request, readerFor(rest))
+      if (outcome === undefined) return handler(request, ...rest)
+      if (outcome.refusal !== undefined) return responseOf(outcome, outcome.refusal, request.method)
+      return followResponse(outcome, request.signal, async () => withFields(outcome, await handler(request, ...rest)))
+    }
+  }
+}
+
+function readerFor(rest: readonly unknown[]): Reader<Request, Request> {
+  return { ...reader, peer: request => peerOf(request, rest[0]) }
+}
+
+const reader: Omit<Reader<Request, Request>, 'peer'> = {
+  method: request => request.method,
+  target: request => request.url,
+  header: (request, name) => request.headers.get(name) ?? undefined,
+  onClose({ signal }, callback) {
+    signal.addEventListener('abort', callback, { once: true })
+    return () => signal.removeEventListener('abort', callback)
+  },
+}
+
+/** What runtimes hand over beside the request, where they know the other end of the connection. */
+interface Beside {
+  readonly remoteAddr?: { readonly hostname?: string }
+  requestIP?(request: Request): { readonly address: string } | null
+}
+
+function peerOf(request: Request, beside: unknown): string | undefined {
+  if (typeof beside !== 'object' || beside === null) return undefined
+  const { remoteAddr } = beside as Beside
+  return remoteAddr?.hostname ?? (beside as Beside).requestIP?.(request)?.address
+}

@@ -1,0 +1,27 @@
+import type { Description, Shown } from './description.ts'
+import { effectiveSeconds } from './seconds.ts'
+import { integer } from './structured.ts'
+
+// Both drafts have one limit to tell about: the binding one. Both call the reset required; where no time would be true
+// it is left out all the same, and a strict reader does without the rest.
+
+/** Draft 7: one dictionary. */
+export function writeDraft7({ pace }: Description, state: Shown, at: number, out: string[]): void {
+  const remaining = integer(state.remaining)
+  const seconds = effectiveSeconds(pace, state, remaining, at)
+  const reset = seconds === undefined ? '' : `, reset=${seconds}`
+  out.push('RateLimit', `limit=${integer(state.limit)}, remaining=${remaining}${reset}`)
+}
+
+/** Draft 6 and before: a field for each number. */
+export function writeDraft6({ pace }: Description, state: Shown, at: number, out: string[]): void {
+  const remaining = integer(state.remaining)
+  const seconds = effectiveSeconds(pace, state, remaining, at)
+  out.push('RateLimit-Limit', `${integer(state.limit)}`, 'RateLimit-Remaining', `${remaining}`)
+  if (seconds !== undefined) out.push('RateLimit-Reset', `${seconds}`)
+}
+
+/** The same in both drafts. */
+export function writeOlderPolicy({ olderPolicy }: Description, out: string[]): void {
+  if (olderPolicy !== '') out.push('RateLimit-Policy', olderPolicy)
+}

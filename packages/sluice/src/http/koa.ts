@@ -1,0 +1,74 @@
+import type { Maybe } from '../limiter/maybe.ts'
+import { follow, type NodeRequest, type NodeResponse, nodeReader, writeFields } from './exchange/node.ts'
+import type { Reader } from './facts.ts'
+import type { Guard } from './guard.ts'
+import { guardFrom } from './guard-from.ts'
+import type { GuardOptions } from './guard-options.ts'
+import type { Outcome } from './outcome.ts'
+import type { Refusal } from './refusal.ts'
+
+export type { GuardOptions } from './guard-options.ts'
+
+/** A Koa context, as far as it is read and written. */
+export interface KoaContext {
+  readonly req: NodeRequest
+  readonly res: NodeResponse
+  readonly originalUrl: string
+  readonly path: string
+  readonly method: string
+  readonly app: object
+  status: number
+  body: unknown
+  set(name: string, value: string): void
+}
+
+/** `@koa/router` hangs itself on the middleware it makes. */
+interface KoaRouter {
+  match(path: string, method: string): { pathAndMethod: readonly { path: unknown; methods: readonly string[] }[] }
+}
+
+const reader: Reader<KoaContext, NodeResponse> = {
+  method: context => context.method,
+  target: context => context.originalUrl,
+  header: (context, name) => nodeReader.header(context.req, name),
+  peer: context => nodeReader.peer(context.req),
+  route: routeOf,
+  onClose: nodeReader.onClose,
+}
+
+/** `app.use(rateLimit({ policy: '100/m' }))`. */
+export function rateLimit(options: GuardOptions | Guard) {
+  const guard = guardFrom(options)
+  return function sluice(context: KoaContext, next: () => Promise<unknown>): Promise<unknown> {
+    const asked: Maybe<Outcome | undefined> = guard.ask(context, context.res, reader)
+    return asked instanceof Promise
+      ? asked.then(outcome => carryOut(outcome, context, next))
+      : carryOut(asked, context, next)
+  }
+}
+
+function carryOut(outcome: Outcome | undefined, context: KoaContext, next: () => Promise<unknown>): Promise<unknown> {
+  if (outcome === undefined) return next()
+  writeFields(outcome, context.res)
+  if (outcome.refusal !== undefined) return Promise.resolve(sendRefusal(outcome.refusal, context))
+  if (outcome.ended !== undefined) follow(outcome, context.res)
+  return next()
+}
+
+/** Through the context, so that middleware before this one sees the answer. */
+function sendRefusal({ status, fields, body }: Refusal, context: KoaContext): void {
+  context.status = status
+  context.body = body
+  for (let i = 0; i < fields.length; i += 2) context.set(fields[i]!, fields[i + 1]!)
+}
+
+/** The routers of the application are asked which of their routes will serve the request. */
+function routeOf({ app, path, method }: KoaContext): string | undefined {
+  const { middleware = [] } = app as { middleware?: readonly { router?: KoaRouter }[] }
+  for (const { router } of middleware) {
+    const matched = router?.match(path, method).pathAndMethod.filter(({ methods }) => methods.length > 0)
+    const last = matched?.at(-1)
+    if (last !== undefined) return String(last.path)
+  }
+  return undefined
+}

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import { routeTable } from './routes.ts'
+
+const find = routeTable(['/', '/orders/:id', '/orders/new', '/orders/:id/items/:item', '/files/*', '/x', '/caf\u00e9'])
+
+describe('a path finds its template', () => {
+  test.each([
+    ['/', '/'],
+    ['/orders/17', '/orders/:id'],
+    ['/orders/7f6d1c9e-0000-4000-8000-000000000000', '/orders/:id'],
+    ['/orders/new', '/orders/new'],
+    ['/orders/new/items/3', '/orders/:id/items/:item'],
+    ['/files/a/b/c.txt', '/files/*'],
+    ['/files', '/files/*'],
+    ['/orders', undefined],
+    ['/nothing', undefined],
+    ['/orders/1/2', undefined],
+    ['*', undefined],
+    ['http://example.com/orders/17?x=1', '/orders/:id'],
+    ['/caf%C3%A9', '/caf\u00e9'],
+  ])('%s → %s', (path, template) => expect(find(path)).toBe(template))
+})
+
+describe('no spelling makes a second bucket (CVE-2025-71399, CVE-2026-14198, CVE-2026-2880)', () => {
+  test.each([
+    '/x',
+    '//x',
+    '/x/',
+    '///x//',
+    '/x;a=b',
+    '/x;a=b/',
+    '/X',
+    '/x?a=/y',
+    '/x#y',
+    '/%78',
+    '/%2Fx',
+    '/x%2F',
+    '%2Fx',
+    '/./x',
+    '/y/../x',
+    '/x%3Ba=b',
+  ])('%s', path => expect(find(path)).toBe('/x'))
+})
+
+test('a path that cannot be decoded, or is endless, is nobody’s', () => {
+  expect(find('/%E0%A4%A')).toBeUndefined()
+  expect(find('/x'.repeat(100_000))).toBeUndefined()
+  expect(find(`/orders/${'y'.repeat(100_000)}`)).toBe('/orders/:id')
+})
+
+test('a template starts with a slash', () => {
+  expect(() => routeTable(['orders'])).toThrow("expected routes as templates such as '/orders/:id' or '/files/*'")
+})
