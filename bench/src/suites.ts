@@ -8,6 +8,7 @@ export interface BenchCase {
 
 /** Loaded on demand: a suite may need a server or a package that the others do not. */
 export const suites: Readonly<Record<string, () => Promise<readonly BenchCase[]>>> = {
+  http: async () => (await import('./http/suite.ts')).cases,
   memory: async () => (await import('./memory/suite.ts')).cases,
   redis: async () => (await import('./redis/suite.ts')).cases,
 }

@@ -37,7 +37,7 @@ interface Source {
   addressOf(entry: string): Address | undefined
 }
 
-/** The one name for all whose address cannot be known. They share a limit: less would be none. */
+/** All whose address cannot be known share this name, and so a limit: to have no address is no way out. */
 const UNKNOWN = 'unknown'
 const MOST_PEERS = 1024
 
@@ -127,9 +127,10 @@ function trustOf(trustProxy: TrustProxy = []): Trust {
 }
 
 function trustAdvice(value: unknown): string {
-  if (value === true) return "true would trust everybody's header; write ['private'], your proxies' ranges, or 1"
+  if (value === true)
+    return "true would trust everybody's header; list your proxies' ranges, or write how many there are"
   if (value === false || value === null) return 'leave it out to trust nobody'
-  return typeof value === 'string' ? `write ['${value}'] for a range, or a number without quotes` : ''
+  return typeof value === 'string' ? "write a list, such as ['10.0.0.0/8'], or a number without quotes" : ''
 }
 
 function headerName(value: unknown = 'x-forwarded-for'): string {
@@ -146,7 +147,7 @@ const SOURCES: ReadonlyMap<string, Source> = new Map([
   ['forwarded', { startOf: startOfElement, addressOf: forwardedFor }],
 ])
 
-/** No proxy writes a longer element of Forwarded, and a pattern should not be tried on whatever a stranger sends. */
+/** No proxy writes a longer element of Forwarded, and a pattern tried on a stranger's megabyte overflows the stack. */
 const LONGEST_ELEMENT = 4096
 const TOKEN = "[!#$%&'*+.^_`|~\\w-]+"
 const QUOTED = '"((?:[\\t !#-[\\]-~\\x80-\\xff]|\\\\[\\t -~\\x80-\\xff])*)"'

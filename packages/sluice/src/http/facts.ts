@@ -79,6 +79,11 @@ export class Facts {
     return this.reader.header(this.raw, name.toLowerCase())
   }
 
+  /** Asked by a page of another origin. */
+  get isCrossOrigin(): boolean {
+    return this.reader.header(this.raw, 'origin') !== undefined
+  }
+
   /** For functions of the user. */
   get seen(): Seen {
     this.view ??= new Proxy(this, onTop) as unknown as Seen

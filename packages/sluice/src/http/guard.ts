@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Decision, LimitState } from '../decision.ts'
 import { createLimiter } from '../limiter/create.ts'
 import { encodeKey } from '../limiter/key.ts'
+import { isLaneDecision } from '../limiter/lane-decision.ts'
 import type { LimiterOptions } from '../limiter/limiter.ts'
 import type { LimitMode, LimitOptions } from '../limiter/limits.ts'
 import type { Maybe } from '../limiter/maybe.ts'
@@ -120,19 +121,20 @@ export class Guard {
   }
 
   private answer<Reply>(
-    decision: Decision,
+    made: Decision,
     reservation: AnyReservation | undefined,
     facts: Facts,
     reply: Reply,
     reader: Reader<never, Reply>,
   ): Maybe<Outcome | undefined> {
+    const decision = isLaneDecision(made) ? made.full : made // read more than once: worked out once
     const states = decision.limits
     if (states.length === 0) return undefined
     const { answering } = this
     const outcome: Outcome = {
       decision,
       fields: answering.fields(decision, states, facts),
-      expose: facts.header('origin') === undefined ? undefined : answering.exposed,
+      expose: facts.isCrossOrigin ? answering.exposed : undefined,
       refusal: decision.allowed ? undefined : this.refusal(decision, states, facts),
       ended: this.follows && decision.allowed ? this.following.after(decision, reservation, facts) : undefined,
       measures: this.reserves,

@@ -91,7 +91,11 @@ function keyIn(value: string | undefined): string | undefined {
 /** Several parts together: `all(ip(), route())` counts each route of each address. */
 export function all(...parts: readonly Identity[]): Identity {
   checkParts('all', parts)
-  return identity(facts => `&${parts.map(part => lengthBefore(part(facts))).join('')}`)
+  return identity(facts => {
+    let key = '&'
+    for (const part of parts) key += lengthBefore(part(facts))
+    return key
+  })
 }
 
 /** The first that finds more than the address: `firstOf(user(), apiKey({ verify }), all(ip(), userAgent()))`. */

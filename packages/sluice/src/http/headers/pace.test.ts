@@ -18,6 +18,9 @@ const windows: readonly (readonly [Policy, number])[] = [
   // Rounded up: 10 thirds of a second are no 3 s.
   [tokenBucket({ capacity: 10, refill: '3/s' }), 4],
   [tokenBucket({ capacity: 3, refill: '3/s' }), 1],
+  // And not because 1/7 is no double: 7 of them are one second.
+  [tokenBucket({ capacity: 7, refill: '7/s' }), 1],
+  [tokenBucket({ capacity: 42, refill: '7/s' }), 6],
   [tokenBucket({ capacity: 2, refill: '3/s' }), 0],
   [tokenBucket({ capacity: 0, refill: '1/d' }), 0],
   [tokenBucket({ capacity: 1_000_000, refill: '1000000/d' }), 86_400],

@@ -10,7 +10,7 @@ export interface Pace {
   readonly count: number
 }
 
-export const TICKS_PER_SECOND = 1000 * TICKS_PER_MS
+const TICKS_PER_SECOND = 1000 * TICKS_PER_MS
 
 export function paceOf(policy: Policy): Pace {
   switch (policy.kind) {

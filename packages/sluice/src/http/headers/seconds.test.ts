@@ -38,6 +38,8 @@ function effective(policy: Policy, state: Shown, at = AT): number | undefined {
 
 const bucket = tokenBucket({ capacity: 100, refill: '10/s' })
 const slow = leakyBucket({ capacity: 3, leak: '1/m' })
+/** One takes 4,285,714 2/7 ticks. */
+const sevenths = leakyBucket({ capacity: 2, leak: '7/30s' })
 const window = fixedWindow({ limit: 100, window: '1m' })
 const sliding = slidingWindow({ limit: 100, window: '1m' })
 const inSixths = slidingWindow({ limit: 100, window: '1m', buckets: 6 })
@@ -55,6 +57,7 @@ const rows: readonly (readonly [what: string, Policy, Shown, at: number, number 
   ['a bucket just emptied', slow, shown({ limit: 3, remaining: 0, resetAfterMs: 180_000 }), AT, 60],
   ['an empty bucket that gains one soon', slow, shown({ limit: 3, remaining: 0, resetAfterMs: 120_000.001 }), AT, 1],
   ['an empty bucket to the tick', slow, shown({ limit: 3, remaining: 0, resetAfterMs: 150_000.001 }), AT, 31],
+  ['an empty bucket between ticks', sevenths, shown({ limit: 2, remaining: 0, resetAfterMs: 5285.715 }), AT, 2],
   ['an overdrawn bucket', slow, shown({ limit: 3, remaining: 0, resetAfterMs: 300_000 }), AT, 180],
   ['a bucket of one', gcra({ burst: 1, rate: '1/m' }), shown({ limit: 1, remaining: 0, resetAfterMs: 500 }), AT, 1],
   ['a bucket of none', tokenBucket({ capacity: 0, refill: '1/s' }), shown({ limit: 0 }), AT, undefined],

@@ -44,11 +44,3 @@ function ticksToNext(subTicks: number, now: number): number {
 function secondsUp(ms: number): number {
   return integer(Math.ceil(ms / 1000))
 }
-
-/** The tick the X families call the reset: when a refused request passes, or else when the limit is whole again. */
-export function resetTick(pace: Pace, state: Shown, at: number): number | undefined {
-  if (!state.allowed) {
-    return state.retryAfterMs === Infinity ? undefined : toTicks(at) + Math.round(state.retryAfterMs * TICKS_PER_MS)
-  }
-  return pace.frees === 'on release' || state.limit === 0 ? undefined : toTicks(state.resetAt)
-}

@@ -32,7 +32,7 @@ test.each([
   ['😀', '"%F0%9F%98%80"'],
   ['\ud800', '"%EF%BF%BD"'],
   ['a\r\nSet-Cookie: b', '"a%0D%0ASet-Cookie: b"'],
-  ['\0\t\x7f', '"%00%09%7F"'],
+  ['\0\t\x1f\x7f', '"%00%09%1F%7F"'],
 ])('the string %j is written as %s', (text, written) => {
   expect(quoted(text)).toBe(written)
 })

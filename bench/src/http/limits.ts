@@ -1,0 +1,22 @@
+import { fixedWindow, slidingWindow, tokenBucket } from 'sluice'
+import { all, ip, route } from 'sluice/http'
+
+/** More than a run can ask for: what is measured is requests that pass. */
+export const PLENTY = 1_000_000_000
+
+export const one = { policy: tokenBucket({ capacity: PLENTY, refill: '1000/s' }) }
+
+/** As a service would have them: everybody together, by address, by address and route. */
+export const three = {
+  limits: {
+    global: { policy: tokenBucket({ capacity: PLENTY, refill: '1000/s' }) },
+    address: { policy: slidingWindow({ limit: PLENTY, window: '1h' }), key: ip() },
+    route: { policy: fixedWindow({ limit: PLENTY, window: '1h' }), key: all(ip(), route()) },
+  },
+}
+
+/** The same two headers as ours, with nothing behind them. */
+export const FIELDS = {
+  'RateLimit-Policy': '"default";q=1000000000;w=1000000',
+  RateLimit: '"default";r=999999999;t=1000000',
+} as const

@@ -1,0 +1,88 @@
+import { measure, ranked } from '../harness.ts'
+import { print } from '../report.ts'
+import type { BenchCase } from '../suites.ts'
+import type { ServerName } from './servers.ts'
+import { Site } from './site.ts'
+
+interface Field {
+  readonly name: string
+  readonly sluice: ServerName
+  readonly peer: readonly [label: string, server: ServerName]
+  readonly bare: ServerName
+  readonly byHand: ServerName
+}
+
+const fields: readonly Field[] = [
+  {
+    name: 'Express, one limit',
+    sluice: 'express sluice',
+    peer: ['express-rate-limit', 'express express-rate-limit'],
+    bare: 'express bare',
+    byHand: 'express by hand',
+  },
+  {
+    name: 'Express, three limits',
+    sluice: 'express sluice three',
+    peer: ['express-rate-limit, three of them', 'express express-rate-limit three'],
+    bare: 'express bare',
+    byHand: 'express by hand',
+  },
+  {
+    name: 'Fastify, one limit',
+    sluice: 'fastify sluice',
+    peer: ['@fastify/rate-limit', 'fastify @fastify/rate-limit'],
+    bare: 'fastify bare',
+    byHand: 'fastify by hand',
+  },
+  {
+    name: 'Fastify, three limits',
+    sluice: 'fastify sluice three',
+    peer: ['@fastify/rate-limit, one limit', 'fastify @fastify/rate-limit'],
+    bare: 'fastify bare',
+    byHand: 'fastify by hand',
+  },
+  {
+    name: 'Hono, one limit',
+    sluice: 'hono sluice',
+    peer: ['hono-rate-limiter', 'hono hono-rate-limiter'],
+    bare: 'hono bare',
+    byHand: 'hono by hand',
+  },
+  {
+    name: 'node:http, one limit',
+    sluice: 'node sluice',
+    peer: ['rate-limiter-flexible, by hand', 'node rate-limiter-flexible'],
+    bare: 'node bare',
+    byHand: 'node by hand',
+  },
+]
+
+/** Requests a second, and the server's CPU time for each: the load generator has the other core. */
+export const cases: readonly BenchCase[] = fields.map(({ name, sluice, peer, bare, byHand }) => ({
+  name,
+  async run(settings) {
+    const site = new Site()
+    const ours = [await site.contestant('sluice', sluice), await site.contestant('sluice', sluice)]
+    try {
+      const measured = await measure(
+        {
+          sluice: () => ours.pop()!,
+          peers: [await site.contestant(...peer)],
+          references: [
+            await site.contestant('two headers by hand', byHand),
+            await site.contestant('no limiter at all', bare),
+          ],
+          fill: 2000,
+          gauge: site,
+        },
+        settings,
+      )
+      const rates = ranked(measured, one => one.rates, 'more')
+      print({ bench: 'http', case: name, unit: 'requests/s', better: 'more', ...rates })
+      const cpu = ranked(measured, one => one.readings.serverUs!, 'less')
+      print({ bench: 'http', case: `${name}: server CPU`, unit: 'µs/request', better: 'less', ...cpu })
+    } finally {
+      site.close()
+    }
+  },
+}))
