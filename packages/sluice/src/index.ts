@@ -13,7 +13,7 @@ export type {
   WaitOptions,
 } from './limiter/limiter.ts'
 export { type Key, type LimitMode, type LimitOptions, limits, type OnOutage } from './limiter/limits.ts'
-export type { Reservation, Settlement } from './limiter/reservation.ts'
+export type { Reservation, SavedReservation, Settlement } from './limiter/reservation.ts'
 export type { ShadowState } from './limiter/shadow-report.ts'
 export {
   type ConcurrencyPolicy,

@@ -4,7 +4,7 @@ import type { Duration } from '../duration.ts'
 import type { StoreUnavailable } from '../errors.ts'
 import type { Answer, Mode, Store } from '../stores/store.ts'
 import type { LimitMode, LimitOptions, OnOutage } from './limits.ts'
-import type { Reservation } from './reservation.ts'
+import type { Reservation, SavedReservation } from './reservation.ts'
 import type { ShadowState } from './shadow-report.ts'
 
 /** What a limiter tells besides its decisions. */
@@ -79,6 +79,8 @@ export interface Limiter<S = string, M extends Mode = 'sync'> {
   block(subject: S, options: { limit?: string; for: Duration }): Answer<M, void>
   /** Sets an estimate aside, to be settled for what was really used. */
   reserve(subject: S, options: { cost: number; ttl: Duration }): Answer<M, Reservation<M>>
+  /** A reservation that was saved, here or in another process over the same store, to be settled here. */
+  resume(saved: SavedReservation): Reservation<M>
   /** Resolves when the request may start: at once, or later, or refused if that would take longer than `maxWait`. */
   wait(subject: S, options?: WaitOptions): Promise<Decision>
   /** The exact times, epoch milliseconds, that a `slidingLog` limit still counts for a subject. */

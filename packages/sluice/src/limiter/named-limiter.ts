@@ -31,7 +31,7 @@ import {
 import { andThen, type Maybe } from './maybe.ts'
 import { checkOptions, type Limits, storeFor } from './options.ts'
 import { Outage } from './outage.ts'
-import { type Reservation, reservationOf } from './reservation.ts'
+import { chargesOf, type Reservation, reservationOf, type SavedReservation } from './reservation.ts'
 import { ShadowReport, type ShadowState } from './shadow-report.ts'
 import { UnlimitedDecision } from './unlimited-decision.ts'
 import { type Desk, Waiting } from './waiting.ts'
@@ -123,14 +123,20 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   reserve(subject: S, options: { cost: number; ttl: Duration }): never {
     const cost = checkCost(options?.cost)
     const holdTicks = parseDuration(options.ttl, 'reserve ttl', { min: 1 }, 'SLUICE_BAD_TTL') * TICKS_PER_MS
-    const reserved = (decision: Decision): Reservation<Mode> =>
-      reservationOf(
-        decision,
-        cost,
-        changes => this.changes.makeIfPossible(changes),
-        limit => this.charging.named(limit),
-      )
+    const reserved = (decision: Decision) => this.reservation(decision, cost)
     return andThen(this.decide(subject, cost, reserving(holdTicks)), reserved) as never
+  }
+
+  resume(saved: SavedReservation): never {
+    if (this.store.mode === 'sync') {
+      throw expected(
+        'SLUICE_NOT_SUPPORTED',
+        'a store that processes share to resume a reservation',
+        'one in this process',
+      )
+    }
+    const decision = new ChargedDecision(chargesOf(saved, limit => this.charging.named(limit)))
+    return this.reservation(decision, saved.cost) as never
   }
 
   async wait(subject: S, options: WaitOptions = {}): Promise<Decision> {
@@ -174,6 +180,11 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     this.waiting?.close()
     this.outage?.close()
     return (this.ownStore ? this.store.close() : this.answer(undefined)) as never
+  }
+
+  private reservation(decision: Decision, cost: number): Reservation<Mode> {
+    const amend = (changes: readonly Change[]) => this.changes.makeIfPossible(changes)
+    return reservationOf(decision, cost, amend, limit => this.charging.named(limit))
   }
 
   private consumeSeveral(subject: S, keys: string | readonly string[]): Decision {

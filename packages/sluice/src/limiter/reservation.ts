@@ -1,7 +1,9 @@
 import type { Decision } from '../decision.ts'
-import { type Answer, type Change, type Charge, ENFORCED, type Mode } from '../stores/store.ts'
+import { SluiceError } from '../errors.ts'
+import type { Policy } from '../policy.ts'
+import { type Answer, BESIDE, type Change, Charge, ENFORCED, type Limit, type Mode } from '../stores/store.ts'
 import { ChargedDecision, limitOf } from './charged-decision.ts'
-import { type BoundLimit, checkCost } from './limits.ts'
+import { type BoundLimit, checkCost, chosenRule } from './limits.ts'
 import { andThen, type Maybe } from './maybe.ts'
 
 /** A cost set aside before it is known exactly: an LLM call is estimated, made, and settled for what it used. */
@@ -15,6 +17,21 @@ export interface Reservation<M extends Mode = 'sync'> {
   settle(actual: number | Readonly<Record<string, number>>): Answer<M, Settlement>
   /** Ends it as if nothing had been used. */
   cancel(): Answer<M, Settlement>
+  /** As plain data, by which another process over the same store can `resume` and settle it. */
+  save(): SavedReservation
+}
+
+/** A reservation on its way between processes. Whoever has it can settle it, and it holds keys: seal it. */
+export interface SavedReservation {
+  readonly cost: number
+  readonly charges: readonly {
+    readonly limit: string
+    readonly policy: Policy
+    readonly key: string
+    readonly cost: number
+    readonly shadow: boolean
+    readonly hold: unknown
+  }[]
 }
 
 export interface Settlement {
@@ -45,7 +62,31 @@ export function reservationOf<M extends Mode>(
     allowed: decision.allowed,
     settle: actual => end(isByName(actual) ? byName(actual, named) : forAll(checkCost(actual))),
     cancel: () => end(() => 0),
+    save: () => ({ cost, charges: charges.filter(isFar).map(saved) }),
   }
+}
+
+/** A store in this process cannot be reached from another, be it the limiter's own or the one that decides in outages. */
+function isFar(charge: Charge): boolean {
+  if (limitOf(charge).store.mode === 'async') return charge.hold !== undefined
+  if (charge.fault !== undefined) return false
+  throw new SluiceError('SLUICE_NOT_SUPPORTED', 'expected a reservation in a store that processes share to be saved')
+}
+
+function saved(charge: Charge): SavedReservation['charges'][number] {
+  const { rule, key, cost, role, hold } = charge
+  return { limit: limitOf(charge).name, policy: rule.policy, key, cost, shadow: role !== ENFORCED, hold }
+}
+
+/** The charges of a reservation that was saved; `named` finds their limits, and throws where one is no more. */
+export function chargesOf({ charges }: SavedReservation, named: (limit: string) => Limit): Charge[] {
+  return charges.map(({ limit, policy, key, cost, shadow, hold }) => {
+    const charge = new Charge(named(limit), chosenRule(policy), key, cost, shadow ? BESIDE : ENFORCED)
+    charge.allowed = true
+    charge.receipt = 1
+    charge.hold = { ...(hold as object) }
+    return charge
+  })
 }
 
 /** What was really used of one limit; undefined where what was reserved stands. */

@@ -1,0 +1,46 @@
+import type { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from 'sluice-harness'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createLimiter, tokenBucket } from '../../index.ts'
+import { ioredis } from './fixtures/clients.ts'
+import { redisStore } from './index.ts'
+
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = await ioredis(server)
+})
+
+afterAll(async () => {
+  client.disconnect()
+  await server.stop()
+})
+
+const POLICY = tokenBucket({ capacity: 1000, refill: '1/h' })
+const process = () => createLimiter(POLICY, { name: 'resumed', store: redisStore(client) })
+
+test('what one process reserved another settles, once', async () => {
+  const [here, there] = [process(), process()]
+  const reservation = await here.reserve('a', { cost: 600, ttl: '1m' })
+  const saved = JSON.parse(JSON.stringify(reservation.save()))
+  expect((await there.peek('a')).remaining).toBe(400)
+  expect(await there.resume(saved).settle(50)).toEqual({ reserved: 600, charged: 50, overdrawn: false })
+  expect((await here.peek('a')).remaining).toBe(950)
+  await there.resume(saved).settle(0)
+  expect((await here.peek('a')).remaining).toBe(950)
+})
+
+test('cancelled elsewhere is as if it had never been', async () => {
+  const reservation = await process().reserve('b', { cost: 600, ttl: '1m' })
+  await process().resume(reservation.save()).cancel()
+  expect((await process().peek('b')).remaining).toBe(1000)
+})
+
+test('a store in one process cannot be shared', () => {
+  const limiter = createLimiter(POLICY)
+  const reservation = limiter.reserve('a', { cost: 1, ttl: '1m' })
+  expect(() => reservation.save()).toThrow('SLUICE_NOT_SUPPORTED')
+  expect(() => limiter.resume({ cost: 1, charges: [] })).toThrow('SLUICE_NOT_SUPPORTED')
+})
