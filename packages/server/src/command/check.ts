@@ -1,0 +1,44 @@
+import { rulesOf } from 'sluice/rules'
+import { RulesFileError } from '../rules/problems.ts'
+import { descriptorWarnings, ruleWarnings, type Warning, type WarningContext } from '../rules/warnings.ts'
+import { EXIT, UsageError } from './command.ts'
+import { rulesAt } from './rules-at.ts'
+
+/** `sluice check`: everything that is wrong with rules, and what works but is seldom meant. */
+export function check(
+  [path, ...more]: readonly string[],
+  { replicas, store }: Partial<Record<string, string>>,
+  json: boolean,
+): number {
+  if (path === undefined || more.length > 0) throw new UsageError('expected sluice check <file or folder>')
+  if (replicas !== undefined && !/^[1-9]\d{0,5}$/.test(replicas)) {
+    throw new UsageError(`expected --replicas as a number from 1 on, got '${replicas}'`)
+  }
+  const context = {
+    ...(replicas !== undefined && { replicas: Number(replicas) }),
+    ...(store !== undefined && { store }),
+  }
+  try {
+    const { limits, warnings } = inspect(path, context)
+    if (json) console.log(JSON.stringify({ ok: true, limits, problems: [], warnings }))
+    else {
+      for (const warning of warnings) console.error(`${path}: warning: ${warning.message} [${warning.code}]`)
+      console.log(`${path}: ${limits} ${limits === 1 ? 'limit' : 'limits'}, ready to serve`)
+    }
+    return EXIT.ok
+  } catch (error) {
+    if (!json || !(error instanceof RulesFileError)) throw error
+    console.log(JSON.stringify({ ok: false, limits: 0, problems: error.problems, warnings: [] }))
+    return EXIT.wrong
+  }
+}
+
+function inspect(path: string, context: WarningContext): { limits: number; warnings: readonly Warning[] } {
+  const rules = rulesAt(path)
+  if (rules.language === 'own') {
+    return { limits: rules.loaded.rules.limits.length, warnings: ruleWarnings(rules.loaded.rules, context) }
+  }
+  const { domains } = rules.loaded
+  const counted = [...domains.values()].flatMap(level => [...rulesOf(level)]).flatMap(({ limits }) => limits)
+  return { limits: counted.length, warnings: descriptorWarnings(domains, context) }
+}

@@ -1,0 +1,15 @@
+import { type LoadedDescriptors, type LoadedRules, loadDescriptors, loadRules } from '../rules/load.ts'
+import { readSources } from '../rules/sources.ts'
+
+/** Rules of either language, told apart by what stands at their top. */
+export type AnyRules =
+  | { readonly language: 'own'; readonly loaded: LoadedRules }
+  | { readonly language: 'envoy'; readonly loaded: LoadedDescriptors }
+
+/** Throws `RulesFileError` with everything that is wrong. */
+export function rulesAt(path: string): AnyRules {
+  const sources = readSources(path)
+  const isEnvoy = sources.length > 1 || sources.some(({ text }) => /^(domain|descriptors)\s*:/m.test(text))
+  if (isEnvoy) return { language: 'envoy', loaded: loadDescriptors(sources) }
+  return { language: 'own', loaded: loadRules(sources) }
+}

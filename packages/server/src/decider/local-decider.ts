@@ -1,0 +1,143 @@
+import {
+  type Decision,
+  type DecisionJson,
+  type LimitMode,
+  type Settlement,
+  type ShadowState,
+  SluiceError,
+  type Store,
+} from 'sluice'
+import {
+  type Attributes,
+  type Explanation,
+  type Rls,
+  type RlsOptions,
+  type RulesLimiter,
+  rls,
+  rulesLimiter,
+} from 'sluice/rules'
+import type { Throttle } from '../resp/throttle.ts'
+import { GrpcError } from '../rls/grpc-status.ts'
+import type { RateLimitRequest, RateLimitResponse } from '../rls/service.ts'
+import type { Ask, Decider, Maybe, Reserved } from './decider.ts'
+import { answerOf, questionOf, told } from './descriptors.ts'
+import { HeldReservations, type Reservations, SealedReservations } from './reservations.ts'
+
+/** What was read from files: our own rules, and those for envoyproxy/ratelimit. */
+export interface ParsedRules {
+  readonly own: unknown
+  readonly envoy: readonly unknown[]
+}
+
+export interface LocalOptions extends Pick<RlsOptions, 'counting' | 'shadow'> {
+  readonly store: Store
+  readonly throttle: Throttle
+  readonly onDecision: (decision: Decision) => void
+  /** How long a check took, in seconds. */
+  readonly onTime: (seconds: number) => void
+  readonly onEvent: NonNullable<RlsOptions['onEvent']>
+  /** Seals the ids of reservations in a store that processes share. */
+  readonly secret: string
+}
+
+type AnyRules = RulesLimiter<'sync' | 'async'>
+
+/** Decides in this process. State lives in the store, so that rules can be changed under it. */
+export class LocalDecider implements Decider {
+  readonly throttle: Throttle
+  private readonly options: LocalOptions
+  private readonly reservations: Reservations
+  private rules: AnyRules | undefined
+  private descriptors: Rls | undefined
+
+  constructor(options: LocalOptions) {
+    this.options = options
+    this.throttle = options.throttle
+    this.reservations =
+      options.store.mode === 'sync'
+        ? new HeldReservations(options.store.clock)
+        : new SealedReservations(options.secret, saved => this.loaded.limiter.resume(saved))
+  }
+
+  /** Takes rules up, or throws `RulesError` and keeps those it has. */
+  use({ own, envoy }: ParsedRules): void {
+    const { store, onDecision, onEvent, counting, shadow } = this.options
+    const rules = own === undefined ? undefined : rulesLimiter<'sync' | 'async'>(own, { store, onDecision, onEvent })
+    const options = { store, onEvent, ...(counting && { counting }), ...(shadow && { shadow }) }
+    const descriptors = envoy.length === 0 ? undefined : rls(envoy, options)
+    this.rules = rules
+    this.descriptors = descriptors
+  }
+
+  check({ subject, cost }: Ask): Maybe<DecisionJson> {
+    const startedAt = performance.now()
+    const decision = this.loaded.limiter.consume(subject, { cost })
+    if (decision instanceof Promise) return decision.then(made => this.timed(made, startedAt).toJSON())
+    return this.timed(decision, startedAt).toJSON()
+  }
+
+  peek({ subject, cost }: Ask): Maybe<DecisionJson> {
+    return jsonOf(this.loaded.limiter.peek(subject, { cost }))
+  }
+
+  refund({ subject, cost }: Ask): Maybe<void> {
+    return this.loaded.limiter.refund(subject, { cost })
+  }
+
+  reset(subject: Attributes, limits: readonly string[] | undefined): Maybe<void> {
+    return this.loaded.limiter.reset(subject, limits === undefined ? {} : { limits })
+  }
+
+  reserve({ subject, cost }: Ask, ttlMs: number): Maybe<Reserved> {
+    const reserved = this.loaded.limiter.reserve(subject, { cost, ttl: ttlMs })
+    const keep = (held: Awaited<typeof reserved>): Reserved => ({
+      decision: held.decision.toJSON(),
+      id: held.allowed ? this.reservations.keep(held, ttlMs) : undefined,
+    })
+    return reserved instanceof Promise ? reserved.then(keep) : keep(reserved)
+  }
+
+  settle(id: string, actual: number | undefined): Maybe<Settlement | undefined> {
+    const reservation = this.reservations.take(id)
+    return actual === undefined ? reservation?.cancel() : reservation?.settle(actual)
+  }
+
+  explain({ subject, cost }: Ask): readonly Explanation[] {
+    return this.loaded.explain(subject, { cost })
+  }
+
+  setMode(limit: string, mode: LimitMode): void {
+    this.loaded.setMode(limit, mode)
+  }
+
+  shadows(): readonly ShadowState[] {
+    return this.rules?.limiter.shadows() ?? []
+  }
+
+  shouldRateLimit(request: RateLimitRequest): Maybe<RateLimitResponse> {
+    if (this.descriptors === undefined) throw new GrpcError('UNAVAILABLE', 'no rules are loaded: start with --envoy')
+    try {
+      const answer = this.descriptors.shouldRateLimit(questionOf(request))
+      return answer instanceof Promise ? answer.then(answerOf) : answerOf(answer)
+    } catch (error) {
+      throw told(error)
+    }
+  }
+
+  private timed(decision: Decision, startedAt: number): Decision {
+    this.options.onTime((performance.now() - startedAt) / 1000)
+    return decision
+  }
+
+  private get loaded(): AnyRules {
+    if (this.rules !== undefined) return this.rules
+    throw new SluiceError(
+      'SLUICE_NOT_SUPPORTED',
+      'expected a rules file of our own to decide by, got none: start with one',
+    )
+  }
+}
+
+function jsonOf(decision: Maybe<Decision>): Maybe<DecisionJson> {
+  return decision instanceof Promise ? decision.then(made => made.toJSON()) : decision.toJSON()
+}

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import type { Decider } from './decider/decider.ts'
+import { type HttpOptions, startHttp } from './http/server.ts'
+import { startResp } from './resp/server.ts'
+import { startGrpc } from './rls/grpc-server.ts'
+import type { Settings } from './settings.ts'
+
+export interface Ports {
+  readonly http: number
+  readonly grpc: number
+  readonly resp: number
+}
+
+/** The doors of the service, open: one for each language it speaks. */
+export interface Doors {
+  readonly ports: Ports
+  /** Lets nobody in, answers those inside, and closes all of them. */
+  close(): Promise<void>
+}
+
+type Background = Pick<HttpOptions, 'gate' | 'metrics' | 'metricsText' | 'site' | 'onError'>
+
+export async function openDoors(settings: Settings, decider: Decider, background: Background): Promise<Doors> {
+  const { host, checkToken, drainMs } = settings
+  const { onError } = background
+  const closers: ((graceMs: number) => Promise<void>)[] = []
+  const opened = <T extends { close(graceMs: number): Promise<void> }>(door: T): T => {
+    closers.push(graceMs => door.close(graceMs))
+    return door
+  }
+  const close = async (graceMs: number) => void (await Promise.all(closers.map(one => one(graceMs))))
+  try {
+    const http = opened(await startHttp({ ...background, host, port: settings.httpPort, decider }))
+    const tls = tlsOf(settings)
+    const grpc = opened(
+      await startGrpc({ service: decider, host, port: settings.grpcPort, onError, ...(tls && { tls }) }),
+    )
+    const password = checkToken === '' ? {} : { password: checkToken }
+    const resp = opened(await startResp({ throttle: decider.throttle, host, port: settings.respPort, ...password }))
+    return { ports: { http: http.port, grpc: grpc.port, resp: resp.port! }, close: () => close(drainMs) }
+  } catch (error) {
+    await close(0)
+    throw error
+  }
+}
+
+function tlsOf({ tlsCert, tlsKey }: Settings) {
+  return tlsCert === '' ? undefined : { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) }
+}

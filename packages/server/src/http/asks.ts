@@ -1,0 +1,55 @@
+import type { Attributes } from 'sluice/rules'
+import type { Ask } from '../decider/decider.ts'
+import { BadRequest } from './exchange.ts'
+
+const MOST_ATTRIBUTES = 64
+export const MOST_IN_A_BATCH = 1000
+
+/** A parsed body as a map, or the caller's mistake. */
+export function mapOf(text: string): Record<string, unknown> {
+  const body = parse(text)
+  if (isMap(body)) return body
+  throw new BadRequest(400, 'expected a JSON object such as {"ip":"203.0.113.7","cost":1}')
+}
+
+/** One question, or several in an array. */
+export function asksOf(text: string): Ask | readonly Ask[] {
+  const body = parse(text)
+  if (!Array.isArray(body)) return askOf(body)
+  if (body.length === 0 || body.length > MOST_IN_A_BATCH) {
+    throw new BadRequest(400, `expected 1 to ${MOST_IN_A_BATCH} checks, got ${body.length}`)
+  }
+  return body.map(askOf)
+}
+
+/** `cost` is what it costs, 1 without it; all else is what is known about the subject. */
+export function askOf(body: unknown): Ask {
+  if (!isMap(body)) throw new BadRequest(400, 'expected a JSON object such as {"ip":"203.0.113.7","cost":1}')
+  const { cost = 1, ...subject } = body
+  const names = Object.keys(subject)
+  if (names.length > MOST_ATTRIBUTES) {
+    throw new BadRequest(400, `expected at most ${MOST_ATTRIBUTES} attributes, got ${names.length}`)
+  }
+  for (const name of names) {
+    const value = subject[name]
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean' && value !== null) {
+      throw new BadRequest(400, `expected attribute '${name.slice(0, 80)}' as text or a number`)
+    }
+  }
+  if (!Number.isSafeInteger(cost) || (cost as number) < 0) {
+    throw new BadRequest(400, 'expected cost as a whole number from 0 on')
+  }
+  return { subject: subject as Attributes, cost: cost as number }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new BadRequest(400, 'expected a body of JSON')
+  }
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,38 @@
+import type { IncomingMessage } from 'node:http'
+import { isLoopback, Token } from '../auth.ts'
+import type { Right } from './api.ts'
+import { BadRequest } from './exchange.ts'
+
+/** Who may call what. */
+export class Gate {
+  private readonly admin: Token | undefined
+  private readonly check: Token | undefined
+
+  constructor({ adminToken, checkToken }: { adminToken: string; checkToken: string }) {
+    this.admin = adminToken === '' ? undefined : new Token(adminToken)
+    this.check = checkToken === '' ? undefined : new Token(checkToken)
+  }
+
+  /** Throws unless the request may. An operator may check, too. */
+  pass(right: Right, request: IncomingMessage): void {
+    const { authorization } = request.headers
+    if (this.admin?.opens(authorization)) return
+    if (right === 'check') {
+      if (this.check === undefined || this.check.opens(authorization)) return
+      throw new BadRequest(401, 'expected Authorization: Bearer with the check token')
+    }
+    if (this.admin !== undefined) throw new BadRequest(401, 'expected Authorization: Bearer with the admin token')
+    if (!isFromHere(request)) {
+      throw new BadRequest(403, 'operators may call from this machine only: set SLUICE_ADMIN_TOKEN to allow others')
+    }
+  }
+}
+
+/** From a program on this machine: not through a proxy that runs here, nor from a page that a browser here has open. */
+function isFromHere({ headers, socket }: IncomingMessage): boolean {
+  const host = headers.host?.replace(/:\d+$/, '')
+  const named = host === 'localhost' || host === '[::1]' || isLoopback(host)
+  const sameOrigin = headers.origin === undefined || headers.origin === `http://${headers.host}`
+  const forwarded = headers['x-forwarded-for'] ?? headers.forwarded ?? headers.via
+  return isLoopback(socket.remoteAddress) && named && sameOrigin && forwarded === undefined
+}

@@ -1,0 +1,162 @@
+import type { Decision, ShadowState } from 'sluice'
+
+/** Seconds, from what a decision in memory takes to the longest that anybody waits for one. */
+const BOUNDS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, Infinity] as const
+const DURATION = 'ratelimit_check_duration_seconds'
+
+/** By the name of a series with its labels: how much was added since they were last taken. */
+export type Counts = readonly (readonly [series: string, added: number])[]
+
+/** What is read when somebody asks, rather than counted as it happens. */
+export interface Readings {
+  readonly activeKeys: number
+  readonly overflowed: number
+  readonly breakerOpen: boolean
+  readonly shadows: readonly ShadowState[]
+}
+
+/** Every metric that is not a reading: its name, and what it says. */
+const COUNTERS: Readonly<Record<string, string>> = {
+  ratelimit_decisions_total: 'Decisions, by the binding limit.',
+  ratelimit_store_errors_total: 'Outages of the store.',
+  sluice_requests_total: 'Questions, by the door they came in.',
+  sluice_rules_reloads_total: 'Reloads of the rules.',
+}
+
+/** What Prometheus reads. Never a key in a label: there is one series for each limit, not for each caller. */
+export class Metrics {
+  private readonly totals = new Map<string, number>()
+  /** Not in `totals` yet. Labels are written out once for each limit and outcome, not for each decision. */
+  private readonly decisions = new Map<string, number[]>()
+  private readonly durations = new Array<number>(BOUNDS.length + 1).fill(0)
+
+  decided(decision: Decision): void {
+    const { allowed, degraded, limits } = decision
+    this.count(decision.policy, (allowed ? 0 : 1) + 2 * OUTCOMES.indexOf(degraded === false ? 'ok' : WORDS[degraded]))
+    for (const { name, shadow, allowed: passes } of limits) {
+      if (shadow) this.count(name, (passes ? 0 : 1) + 2 * OUTCOMES.indexOf('shadow'))
+    }
+  }
+
+  storeError(store: string, error: string): void {
+    this.add(`ratelimit_store_errors_total${labels({ store, error })}`, 1)
+  }
+
+  asked(door: string): void {
+    this.add(`sluice_requests_total${labels({ door })}`, 1)
+  }
+
+  reloaded(result: 'ok' | 'refused'): void {
+    this.add(`sluice_rules_reloads_total${labels({ result })}`, 1)
+  }
+
+  took(seconds: number): void {
+    let bucket = 0
+    while (seconds > BOUNDS[bucket]!) bucket++
+    this.durations[bucket]!++
+    this.durations[BOUNDS.length]! += seconds
+  }
+
+  /** What was counted here since the last time, for the process that answers Prometheus. */
+  take(): Counts {
+    this.writeOut()
+    const counts = [...this.totals]
+    this.totals.clear()
+    return counts
+  }
+
+  merge(counts: Counts): void {
+    for (const [series, added] of counts) this.add(series, added)
+  }
+
+  text({ activeKeys, overflowed, breakerOpen, shadows }: Readings): string {
+    this.writeOut()
+    const lines = Object.entries(COUNTERS).flatMap(([name, help]) =>
+      metric(
+        name,
+        'counter',
+        help,
+        [...this.totals].filter(([series]) => series.startsWith(`${name}{`)),
+      ),
+    )
+    const divergence = shadows.flatMap(({ limit: policy, newlyRefused, newlyAllowed }) => [
+      [labels({ policy, from: 'allowed', to: 'refused' }), newlyRefused] as const,
+      [labels({ policy, from: 'refused', to: 'allowed' }), newlyAllowed] as const,
+    ])
+    const plain = (name: string, type: string, help: string, value: number) => metric(name, type, help, [[name, value]])
+    return [
+      ...lines,
+      ...this.histogram(),
+      ...plain('ratelimit_breaker_state', 'gauge', 'Whether the store is given up for now.', Number(breakerOpen)),
+      ...plain('ratelimit_active_keys', 'gauge', 'Keys with state in this process.', activeKeys),
+      ...plain('ratelimit_overflow_keys_total', 'counter', 'Decisions on shared state, for want of room.', overflowed),
+      ...metric(
+        'ratelimit_shadow_divergence_total',
+        'counter',
+        'What enforcing a shadow would change.',
+        divergence.map(([label, value]) => [`ratelimit_shadow_divergence_total${label}`, value]),
+      ),
+      '',
+    ].join('\n')
+  }
+
+  private count(policy: string, cell: number): void {
+    let cells = this.decisions.get(policy)
+    if (cells === undefined) {
+      cells = new Array<number>(2 * OUTCOMES.length).fill(0)
+      this.decisions.set(policy, cells)
+    }
+    cells[cell]!++
+  }
+
+  private writeOut(): void {
+    for (const [policy, cells] of this.decisions) {
+      for (const [cell, count] of cells.entries()) {
+        if (count === 0) continue
+        const decision = cell % 2 === 0 ? 'allowed' : 'refused'
+        const outcome = OUTCOMES[cell >> 1]!
+        this.add(`ratelimit_decisions_total${labels({ policy: policy || 'none', decision, outcome })}`, count)
+        cells[cell] = 0
+      }
+    }
+    for (const [i, count] of this.durations.entries()) {
+      if (count > 0) this.add(`${DURATION} ${i}`, count)
+      this.durations[i] = 0
+    }
+  }
+
+  private add(series: string, added: number): void {
+    this.totals.set(series, (this.totals.get(series) ?? 0) + added)
+  }
+
+  private histogram(): string[] {
+    let total = 0
+    const buckets = BOUNDS.map((bound, i) => {
+      total += this.totals.get(`${DURATION} ${i}`) ?? 0
+      return [`${DURATION}_bucket{le="${bound === Infinity ? '+Inf' : bound}"}`, total] as const
+    })
+    const seconds = this.totals.get(`${DURATION} ${BOUNDS.length}`) ?? 0
+    return metric(DURATION, 'histogram', 'From a question to its answer.', [
+      ...buckets,
+      [`${DURATION}_sum`, seconds],
+      [`${DURATION}_count`, total],
+    ])
+  }
+}
+
+const OUTCOMES = ['ok', 'fail_open', 'fail_closed', 'local', 'shadow'] as const
+const WORDS = { open: 'fail_open', closed: 'fail_closed', local: 'local' } as const
+
+function metric(name: string, type: string, help: string, series: Counts): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...series.map(([one, value]) => `${one} ${value}`)]
+}
+
+function labels(pairs: Readonly<Record<string, string>>): string {
+  return `{${Object.entries(pairs)
+    .map(([name, value]) => `${name}="${escaped(value)}"`)
+    .join(',')}}`
+}
+
+function escaped(value: string): string {
+  return value.replace(/[\\"\n]/g, character => (character === '\n' ? '\\n' : `\\${character}`))
+}

@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fakeClock } from 'sluice/testing'
+import { until } from 'sluice-harness'
+import { afterEach, describe, expect, test } from 'vitest'
+import { RawClient } from './fixtures/raw-client.ts'
+import { SlowThrottle } from './fixtures/slow-throttle.ts'
+import { memoryThrottle } from './memory-throttle.ts'
+import { type RespOptions, type RespServer, startResp } from './server.ts'
+
+const open: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close()
+})
+
+async function started(options: Partial<RespOptions> = {}): Promise<RespServer> {
+  const server = await startResp({ throttle: memoryThrottle({ clock: fakeClock(1e12) }), port: 0, ...options })
+  open.push(() => server.close(0))
+  return server
+}
+
+async function connected(where: Parameters<typeof RawClient.connected>[0]): Promise<RawClient> {
+  const client = await RawClient.connected(where)
+  open.push(() => client.close())
+  return client
+}
+
+function socketPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'resp-'))
+  open.push(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'resp.sock')
+}
+
+describe('where it listens', () => {
+  test('on a port and on a unix socket, with one state', async () => {
+    const path = socketPath()
+    const server = await started({ path })
+    const [tcp, unix] = [await connected(server.port!), await connected({ path })]
+    expect(await tcp.send('CL.THROTTLE k 0 1 9\r\n').until(':9\r\n')).toMatch(/^\*5\r\n:0/)
+    expect(await unix.send('CL.THROTTLE k 0 1 9\r\n').until(':9\r\n:9\r\n')).toMatch(/^\*5\r\n:1/)
+    await server.close()
+    expect(existsSync(path)).toBe(false)
+  })
+
+  test('on a unix socket alone', async () => {
+    const path = socketPath()
+    const server = await startResp({ throttle: memoryThrottle(), path })
+    open.push(() => server.close(0))
+    expect(server.port).toBeUndefined()
+    expect(await (await connected({ path })).send('PING\r\n').until('\r\n')).toBe('+PONG\r\n')
+  })
+
+  test('a socket left behind by a process that was killed is in nobody’s way', async () => {
+    const path = socketPath()
+    await killedWhileListening(path)
+    expect(existsSync(path)).toBe(true)
+    await started({ path })
+    expect(await (await connected({ path })).send('PING\r\n').until('\r\n')).toBe('+PONG\r\n')
+  })
+
+  test('a socket that somebody answers on is left alone', async () => {
+    const path = socketPath()
+    const other = await listening(path)
+    open.push(() => other.close())
+    await expect(started({ path })).rejects.toThrow('EADDRINUSE')
+    expect(await (await connected({ path })).until('mine')).toBe('mine')
+  })
+
+  test('a port in use is an error, and nothing is left listening', async () => {
+    const { port } = await started()
+    const path = socketPath()
+    await expect(started({ port: port!, path })).rejects.toThrow('EADDRINUSE')
+    expect(existsSync(path)).toBe(false)
+  })
+
+  function killedWhileListening(path: string): Promise<void> {
+    return new Promise(resolve => {
+      const child = spawn(process.execPath, [
+        '-e',
+        'require("net").createServer().listen(process.argv[1], () => console.log(1))',
+        path,
+      ])
+      child.stdout.once('data', () => child.kill('SIGKILL'))
+      child.once('exit', () => resolve())
+    })
+  }
+
+  function listening(path: string): Promise<Server> {
+    return new Promise(resolve => {
+      const server = createServer(socket => socket.on('error', () => {}).write('mine'))
+      server.listen(path, () => resolve(server))
+    })
+  }
+})
+
+test.each<[Partial<RespOptions>, string]>([
+  [{ maxConnections: -1 }, 'expected maxConnections as a whole number from 1 on, got -1'],
+  [{ maxConnections: 0 }, 'expected maxConnections as a whole number from 1 on, got 0'],
+  [{ idleMs: 1.5 }, 'expected idleMs as a whole number from 0 on, got 1.5'],
+  [{ stuckMs: Number.NaN }, 'expected stuckMs as a whole number from 1 on, got NaN'],
+  [{ password: '' }, "expected a password, or none, got ''"],
+])('%j is refused', async (options, message) => {
+  await expect(started(options)).rejects.toThrow(message)
+})
+
+test('a server must listen somewhere', async () => {
+  await expect(startResp({ throttle: memoryThrottle() })).rejects.toThrow('expected a port or a path to listen on')
+})
+
+describe('limits', () => {
+  test('one connection too many is told so; when one goes there is room again', async () => {
+    const server = await started({ maxConnections: 2 })
+    const [first] = [await connected(server.port!), await connected(server.port!)]
+    const third = await connected(server.port!)
+    expect(await third.untilClosed()).toBe('-ERR max number of clients reached\r\n')
+    first!.close()
+    await until('it is gone', async () => server.stats().connections === 1)
+    const fourth = await connected(server.port!)
+    expect(await fourth.send('PING\r\n').until('\r\n')).toBe('+PONG\r\n')
+    expect(server.stats()).toMatchObject({ accepted: 3, turnedAway: 1, connections: 2 })
+  })
+
+  test('an idle connection is closed, a busy one is not', async () => {
+    const server = await started({ idleMs: 40 })
+    const [idle, busy] = [await connected(server.port!), await connected(server.port!)]
+    await until('it is closed', async () => {
+      await busy.send('PING\r\n').until('\r\n')
+      return idle.isClosed
+    })
+    expect(busy.isClosed).toBe(false)
+    expect(server.stats()).toMatchObject({ timedOut: 1, connections: 1 })
+  })
+
+  test('half a command that gets no further is closed, though bytes trickle in', async () => {
+    const server = await started({ stuckMs: 40 })
+    const [stuck, quiet] = [await connected(server.port!), await connected(server.port!)]
+    stuck.send('*2\r\n$4\r\nECHO\r\n$60000\r\n')
+    await until('it is closed', async () => stuck.send('x').isClosed)
+    expect(quiet.isClosed).toBe(false)
+    expect(server.stats()).toMatchObject({ timedOut: 1, connections: 1 })
+  })
+
+  test('a connection that waits for a slow answer is not stuck', async () => {
+    const throttle = new SlowThrottle()
+    const server = await started({ throttle, stuckMs: 20 })
+    const [waiting, stuck] = [await connected(server.port!), await connected(server.port!)]
+    waiting.send('CL.THROTTLE a 0 1 1\r\n')
+    stuck.send('CL.THROTTLE')
+    await stuck.untilClosed()
+    throttle.answer('a')
+    expect(await waiting.until(':-1\r\n:0\r\n')).toMatch(/^\*5\r\n:0/)
+  })
+
+  test('who does not close after its last answer is closed', async () => {
+    const server = await started({ stuckMs: 40 })
+    const client = await connected({ host: '127.0.0.1', port: server.port!, allowHalfOpen: true })
+    client.send('QUIT\r\n')
+    await until('it is gone', async () => server.stats().connections === 0)
+    expect(server.stats().timedOut).toBe(1)
+  })
+})
+
+describe('closing', () => {
+  test('accepts nobody, answers what was read, and closes', async () => {
+    const throttle = new SlowThrottle()
+    const server = await started({ throttle })
+    const [asking, idle, half] = [
+      await connected(server.port!),
+      await connected(server.port!),
+      await connected(server.port!),
+    ]
+    half.send('*1\r\n$4\r\nPI')
+    asking.send('CL.THROTTLE a 0 1 1\r\nPING\r\n')
+    await until('it is asked for', async () => throttle.asked.length === 1)
+    const closed = server.close()
+    await expect(connected(server.port!)).rejects.toThrow('ECONNREFUSED')
+    expect([await idle.untilClosed(), await half.untilClosed()]).toEqual(['', ''])
+    throttle.answer('a')
+    expect(await asking.untilClosed()).toBe('*5\r\n:0\r\n:1\r\n:0\r\n:-1\r\n:0\r\n+PONG\r\n')
+    await closed
+  })
+
+  test('waits for nobody longer than it was told', async () => {
+    const throttle = new SlowThrottle()
+    const server = await started({ throttle })
+    const client = await connected(server.port!)
+    client.send('CL.THROTTLE a 0 1 1\r\n')
+    await until('it is asked for', async () => throttle.asked.length === 1)
+    await server.close(10)
+    expect(await client.untilClosed()).toBe('')
+    expect(server.stats().connections).toBe(0)
+  })
+})

@@ -1,0 +1,147 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { SluiceError } from 'sluice'
+import type { Desk, RespStats } from './command.ts'
+import { Connection } from './connection.ts'
+import { listen } from './listen.ts'
+import { Password } from './password.ts'
+import { Reply } from './reply.ts'
+import { Session } from './session.ts'
+import { freshVerdict, type Throttle } from './throttle.ts'
+import { type Patience, Watch } from './watch.ts'
+import { Words } from './words.ts'
+
+export interface RespOptions {
+  throttle: Throttle
+  /** Loopback by default: an address others can reach should come with a password. */
+  host?: string
+  /** 0 takes a free one. Without it, there is no TCP. */
+  port?: number
+  /** A unix socket, beside TCP or in its place. */
+  path?: string
+  /** What AUTH asks for. Without it, nobody is asked. */
+  password?: string
+  /** 10,000 by default; one more is told so and closed. */
+  maxConnections?: number
+  /** A connection that says nothing for so long is closed; 0, the default, never closes it. */
+  idleMs?: number
+  /** Half a command, or replies that are not read, for so long close the connection: 10 s by default. */
+  stuckMs?: number
+}
+
+export interface RespServer {
+  /** The port of TCP, if there is any. */
+  readonly port: number | undefined
+  stats(): Readonly<RespStats>
+  /** Accepts nobody any more, answers what was read, and closes; after `graceMs` (5 s by default) whatever is left. */
+  close(graceMs?: number): Promise<void>
+}
+
+/** CL.THROTTLE for everyone who speaks RESP. Comes back when it listens. */
+export async function startResp(options: RespOptions): Promise<RespServer> {
+  const { host = '127.0.0.1', port, path, maxConnections = 10_000, idleMs = 0, stuckMs = 10_000 } = options
+  checkWhole('maxConnections', maxConnections, 1)
+  checkWhole('idleMs', idleMs, 0)
+  checkWhole('stuckMs', stuckMs, 1)
+  if (port === undefined && path === undefined) throw bad('a port or a path to listen on', 'neither')
+  if (options.password === '') throw bad('a password, or none', "''")
+
+  const door = new Door(options, maxConnections, { idleMs, stuckMs })
+  const servers: Server[] = []
+  try {
+    for (const where of [...(port === undefined ? [] : [{ host, port }]), ...(path === undefined ? [] : [{ path }])]) {
+      // Half open: who has said all it has to say still gets its answers.
+      const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => door.enter(socket))
+      servers.push(server)
+      await listen(server, where)
+    }
+  } catch (error) {
+    for (const server of servers) server.close()
+    door.lock()
+    throw error
+  }
+  const address = port === undefined ? undefined : (servers[0]!.address() as AddressInfo)
+  return {
+    port: address?.port,
+    stats: () => ({ ...door.stats }),
+    async close(graceMs = 5000) {
+      const closed = servers.map(server => new Promise<void>(resolve => server.close(() => resolve())))
+      await Promise.all([...closed, door.clear(graceMs)])
+      door.lock()
+    },
+  }
+}
+
+/** Who is inside. */
+class Door {
+  readonly stats: RespStats = {
+    ...{ connections: 0, accepted: 0, turnedAway: 0, timedOut: 0, protocolErrors: 0, failedAuth: 0 },
+    ...{ commands: 0, allowed: 0, limited: 0, failed: 0 },
+  }
+  private readonly connections = new Set<Connection>()
+  private readonly maxConnections: number
+  private readonly desk: Desk
+  private readonly watch: Watch
+  private onLeave: () => void = () => {}
+
+  constructor({ throttle, password }: RespOptions, maxConnections: number, patience: Patience) {
+    this.maxConnections = maxConnections
+    this.desk = {
+      words: new Words(),
+      reply: new Reply(),
+      throttle,
+      password: password === undefined ? undefined : new Password(password),
+      stats: this.stats,
+      verdict: freshVerdict(),
+    }
+    this.watch = new Watch(patience, connection => {
+      this.stats.timedOut++
+      connection.destroy()
+    })
+  }
+
+  enter(socket: Socket): void {
+    const { stats } = this
+    if (this.connections.size >= this.maxConnections) {
+      stats.turnedAway++
+      socket.on('error', () => {})
+      socket.end('-ERR max number of clients reached\r\n', () => socket.destroy())
+      return
+    }
+    const connection = new Connection(
+      socket,
+      this.desk,
+      new Session(++stats.accepted, this.desk.password !== undefined),
+    )
+    this.connections.add(connection)
+    stats.connections = this.connections.size
+    this.watch.add(connection)
+    socket.on('close', () => {
+      this.connections.delete(connection)
+      stats.connections = this.connections.size
+      this.watch.remove(connection)
+      this.onLeave()
+    })
+  }
+
+  /** Everyone is served what was asked for, and then let out; after `graceMs`, put out. Resolves when nobody is left. */
+  async clear(graceMs: number): Promise<void> {
+    for (const connection of this.connections) connection.close()
+    const timer = setTimeout(() => {
+      for (const connection of this.connections) connection.destroy()
+    }, graceMs)
+    while (this.connections.size > 0) await new Promise<void>(resolve => (this.onLeave = resolve))
+    clearTimeout(timer)
+  }
+
+  lock(): void {
+    this.watch.stop()
+  }
+}
+
+function checkWhole(name: string, value: number, least: number): void {
+  if (!Number.isInteger(value) || value < least) throw bad(`${name} as a whole number from ${least} on`, value)
+}
+
+function bad(what: string, got: unknown): SluiceError {
+  return new SluiceError('SLUICE_BAD_OPTION', `expected ${what}, got ${String(got)}`)
+}

@@ -1,0 +1,60 @@
+import type { Connection } from './connection.ts'
+
+export interface Patience {
+  /** How long a connection may say nothing; 0 for ever. */
+  readonly idleMs: number
+  /** How long it may leave us waiting: for the rest of a command, or to read what it was sent. */
+  readonly stuckMs: number
+}
+
+/** How a connection was found, and how often in a row. */
+interface Sight {
+  mark: number
+  isStuck: boolean
+  times: number
+}
+
+const LONGEST_ROUND_MS = 1000
+const ROUNDS_PER_LIMIT = 4
+
+/** Looks at all connections now and then, by one timer, and ends those that have not moved for too long. */
+export class Watch {
+  private readonly sights = new Map<Connection, Sight>()
+  private readonly patience: Patience
+  private readonly roundMs: number
+  private readonly timer: NodeJS.Timeout
+  private readonly onTimeout: (connection: Connection) => void
+
+  constructor(patience: Patience, onTimeout: (connection: Connection) => void) {
+    const shortest = Math.min(patience.stuckMs, patience.idleMs || Infinity)
+    this.patience = patience
+    this.onTimeout = onTimeout
+    this.roundMs = Math.min(LONGEST_ROUND_MS, Math.max(1, shortest / ROUNDS_PER_LIMIT))
+    this.timer = setInterval(() => this.round(), this.roundMs).unref()
+  }
+
+  add(connection: Connection): void {
+    this.sights.set(connection, { mark: -1, isStuck: false, times: 0 })
+  }
+
+  remove(connection: Connection): void {
+    this.sights.delete(connection)
+  }
+
+  stop(): void {
+    clearInterval(this.timer)
+  }
+
+  private round(): void {
+    const { idleMs, stuckMs } = this.patience
+    for (const [connection, sight] of this.sights) {
+      const { mark, isStuck } = connection
+      const isSame = mark === sight.mark && isStuck === sight.isStuck
+      sight.times = isSame ? sight.times + 1 : 0
+      sight.mark = mark
+      sight.isStuck = isStuck
+      const limitMs = isStuck ? stuckMs : idleMs || Infinity
+      if (sight.times * this.roundMs >= limitMs) this.onTimeout(connection)
+    }
+  }
+}

@@ -1,0 +1,24 @@
+// A status says what a limiter says, and that may be Infinity. The protocol has narrower numbers: what does not fit is
+// the nearest that does.
+
+const MOST_UINT32 = 0xffff_ffff
+/** About 10,000 years: the longest google.protobuf.Duration there is. */
+const MOST_SECONDS = 315_576_000_000
+const NANOS_PER_MS = 1e6
+
+export function uint32(value: number): number {
+  return value > 0 ? Math.min(Math.floor(value), MOST_UINT32) : 0
+}
+
+export interface Duration {
+  readonly seconds: number
+  readonly nanos: number
+}
+
+export function duration(ms: number): Duration {
+  if (!(ms > 0)) return { seconds: 0, nanos: 0 }
+  const seconds = Math.floor(ms / 1000)
+  if (seconds >= MOST_SECONDS) return { seconds: MOST_SECONDS, nanos: 0 }
+  // Never rounded up to a whole second: there is no such number of nanoseconds.
+  return { seconds, nanos: Math.min(Math.round((ms - seconds * 1000) * NANOS_PER_MS), 999_999_999) }
+}

@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import { constants } from 'node:http2'
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { call, clientOf } from './fixtures/client.ts'
+import { framed, outcomeOf, rawCall, rawSession } from './fixtures/raw.ts'
+import { started } from './fixtures/started.ts'
+
+const OVER = '4: the time for this request is over'
+const FRAME = framed(Buffer.from('0a01641208' + '0a060a016b120176', 'hex'))
+
+test('who sends headers and no message is told that its time is over', async () => {
+  const stream = rawCall(rawSession(await started(undefined, { patienceMs: 20 })))
+  expect((await outcomeOf(stream)).grpc).toBe(OVER)
+})
+
+test('who sends a message byte by byte is told so, too', async () => {
+  const stream = rawCall(rawSession(await started(undefined, { patienceMs: 20 })))
+  const outcome = outcomeOf(stream)
+  const trickle = setInterval(() => stream.write(Buffer.alloc(1)), 5)
+  expect((await outcome).grpc).toBe(OVER)
+  clearInterval(trickle)
+})
+
+test('a service that never answers is not waited for, though its caller would wait', async () => {
+  const stream = rawCall(rawSession(await started(() => new Promise(() => {}), { patienceMs: 20 })))
+  stream.end(FRAME)
+  expect((await outcomeOf(stream)).grpc).toBe(OVER)
+})
+
+test('who does not read its answer loses it', async () => {
+  const server = await started(undefined, { patienceMs: 20 })
+  const stream = rawCall(rawSession(server, { initialWindowSize: 0 }))
+  stream.end(FRAME)
+  expect(await outcomeOf(stream)).toMatchObject({ http: 200, grpc: undefined, rstCode: constants.NGHTTP2_CANCEL })
+})
+
+test('who says nothing at all is cut off', async () => {
+  const server = await started(undefined, { keepaliveMs: 10 })
+  const socket = connect(server.port, '127.0.0.1')
+  socket.resume()
+  await once(socket, 'close')
+})
+
+test('who is there but has nothing to ask stays', async () => {
+  const server = await started(undefined, { keepaliveMs: 10 })
+  const session = rawSession(server)
+  for (let pings = 0; pings < 5; pings++) await once(session, 'ping')
+  const stream = rawCall(session)
+  stream.end(FRAME)
+  expect((await outcomeOf(stream)).grpc).toBe('0: ')
+})
+
+test('who asks whether the server is there is told', async () => {
+  const client = clientOf(await started(), undefined, {
+    'grpc.keepalive_time_ms': 5,
+    'grpc.keepalive_timeout_ms': 1000,
+  })
+  expect(await call(client)).toMatchObject({ overallCode: 1 })
+  const session = rawSession(await started())
+  await new Promise<void>((resolve, reject) => {
+    session.once('connect', () => session.ping(error => (error === null ? resolve() : reject(error))))
+  })
+})

@@ -1,0 +1,49 @@
+import type { ServerHttp2Session } from 'node:http2'
+import type { Call } from './grpc-call.ts'
+
+export interface Patience {
+  readonly patienceMs: number
+  readonly keepaliveMs: number
+}
+
+const LONGEST_ROUND_MS = 1000
+const ROUNDS_PER_PATIENCE = 4
+
+/** Ends what nobody else would: calls that go on for too long, and connections with nobody at the other end. */
+export class Housekeeping {
+  private readonly calls: NodeJS.Timeout
+  private readonly pings: NodeJS.Timeout
+  private readonly silent = new WeakSet<ServerHttp2Session>()
+
+  constructor(
+    open: ReadonlySet<Call>,
+    sessions: ReadonlySet<ServerHttp2Session>,
+    { patienceMs, keepaliveMs }: Patience,
+  ) {
+    const roundMs = Math.min(LONGEST_ROUND_MS, patienceMs / ROUNDS_PER_PATIENCE)
+    this.calls = setInterval(() => {
+      const now = performance.now()
+      for (const call of open) call.expire(now, patienceMs)
+    }, roundMs).unref()
+    this.pings = setInterval(() => {
+      for (const session of sessions) this.ping(session)
+    }, keepaliveMs).unref()
+  }
+
+  stop(): void {
+    clearInterval(this.calls)
+    clearInterval(this.pings)
+  }
+
+  private ping(session: ServerHttp2Session): void {
+    if (session.destroyed) return
+    if (this.silent.has(session)) {
+      session.destroy()
+      return
+    }
+    this.silent.add(session)
+    session.ping(error => {
+      if (error === null) this.silent.delete(session)
+    })
+  }
+}

@@ -1,0 +1,81 @@
+const FIRST_SIZE = 1024
+
+/**
+ * Writes protobuf's wire format from the back to the front: a nested message is there before its length has to be, so
+ * nothing is measured beforehand or moved afterwards. Fields written in falling order stand in rising order.
+ */
+export class ProtobufWriter {
+  private bytes = Buffer.allocUnsafe(FIRST_SIZE)
+  private at = FIRST_SIZE
+
+  /** How many bytes there are; `message` takes what was written since it was so many. */
+  get size(): number {
+    return this.bytes.length - this.at
+  }
+
+  clear(): void {
+    this.at = this.bytes.length
+  }
+
+  /** 0 is not written, nor is an empty text: that is what their absence means. */
+  number(field: number, value: number): void {
+    if (value === 0) return
+    this.varint(value)
+    this.varint(field * 8)
+  }
+
+  text(field: number, value: string): void {
+    if (value === '') return
+    const length = Buffer.byteLength(value)
+    this.makeRoom(length)
+    this.at -= length
+    this.bytes.write(value, this.at, 'utf8')
+    this.varint(length)
+    this.varint(field * 8 + 2)
+  }
+
+  message(field: number, sizeBefore: number): void {
+    this.varint(this.size - sizeBefore)
+    this.varint(field * 8 + 2)
+  }
+
+  /** The message behind gRPC's prefix: a byte that says it is not compressed, and its length. */
+  takeFrame(): Buffer {
+    const { size } = this
+    this.makeRoom(5)
+    this.at -= 5
+    this.bytes[this.at] = 0
+    this.bytes.writeUInt32BE(size, this.at + 1)
+    const frame = Buffer.allocUnsafe(this.size)
+    this.bytes.copy(frame, 0, this.at)
+    return frame
+  }
+
+  private varint(value: number): void {
+    this.makeRoom(8)
+    let { at } = this
+    if (value < 0x80) {
+      this.bytes[--at] = value
+    } else {
+      let length = 1
+      for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) length++
+      at -= length
+      let rest = value
+      for (let i = 0; i < length - 1; i++) {
+        this.bytes[at + i] = (rest % 0x80) + 0x80
+        rest = Math.floor(rest / 0x80)
+      }
+      this.bytes[at + length - 1] = rest
+    }
+    this.at = at
+  }
+
+  private makeRoom(count: number): void {
+    if (count <= this.at) return
+    const { size } = this
+    const larger = Buffer.allocUnsafe(2 * (this.bytes.length + count))
+    this.bytes.copy(larger, larger.length - size, this.at)
+    this.bytes = larger
+    this.at = larger.length - size
+  }
+}

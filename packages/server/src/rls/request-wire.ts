@@ -1,0 +1,85 @@
+import { ProtobufReader } from './protobuf-reader.ts'
+import { MOST_DESCRIPTORS, MOST_ENTRIES, tooMany, wellFormed } from './request-bounds.ts'
+import type { Descriptor, Entry, Override, RateLimitRequest } from './service.ts'
+
+// Tags: the field's number times 8, plus 2 for what has a length and 0 for a number. A field of another type than it
+// should be has another tag, and is passed over like one that nobody knows.
+
+/** An envoy.service.ratelimit.v3.RateLimitRequest. */
+export function decodeRequest(bytes: Buffer): RateLimitRequest {
+  const reader = new ProtobufReader(bytes)
+  let domain = ''
+  const descriptors: Descriptor[] = []
+  let hitsAddend = 0
+  while (!reader.isAtEnd) {
+    const tag = reader.tag()
+    if (tag === 0o12) domain = reader.string()
+    else if (tag === 0o22) {
+      if (descriptors.length === MOST_DESCRIPTORS) throw tooMany('descriptors', MOST_DESCRIPTORS)
+      descriptors.push(descriptorOf(reader))
+    } else if (tag === 0o30) hitsAddend = reader.uint32()
+    else reader.skip(tag)
+  }
+  return wellFormed({ domain, descriptors, hitsAddend })
+}
+
+/** An envoy.extensions.common.ratelimit.v3.RateLimitDescriptor. */
+function descriptorOf(reader: ProtobufReader): Descriptor {
+  const outer = reader.enter()
+  const entries: Entry[] = []
+  let limit: Override | undefined
+  let hitsAddend: number | undefined
+  while (!reader.isAtEnd) {
+    const tag = reader.tag()
+    if (tag === 0o12) {
+      if (entries.length === MOST_ENTRIES) throw tooMany('entries in a descriptor', MOST_ENTRIES)
+      entries.push(entryOf(reader))
+    } else if (tag === 0o22) limit = overrideOf(reader, limit)
+    else if (tag === 0o32) hitsAddend = wrappedOf(reader, hitsAddend)
+    else reader.skip(tag)
+  }
+  reader.leave(outer)
+  return { entries, limit, hitsAddend }
+}
+
+function entryOf(reader: ProtobufReader): Entry {
+  const outer = reader.enter()
+  let key = ''
+  let value = ''
+  while (!reader.isAtEnd) {
+    const tag = reader.tag()
+    if (tag === 0o12) key = reader.string()
+    else if (tag === 0o22) value = reader.string()
+    else reader.skip(tag)
+  }
+  reader.leave(outer)
+  return { key, value }
+}
+
+/** A message that comes twice is one: a field of the first holds where the second has none. */
+function overrideOf(reader: ProtobufReader, before: Override | undefined): Override {
+  const outer = reader.enter()
+  let requestsPerUnit = before?.requestsPerUnit ?? 0
+  let unit = before?.unit ?? 0
+  while (!reader.isAtEnd) {
+    const tag = reader.tag()
+    if (tag === 0o10) requestsPerUnit = reader.uint32()
+    else if (tag === 0o20) unit = reader.uint32() | 0
+    else reader.skip(tag)
+  }
+  reader.leave(outer)
+  return { requestsPerUnit, unit }
+}
+
+/** A google.protobuf.UInt64Value: there at all, it says something, and 0 where it holds nothing. */
+function wrappedOf(reader: ProtobufReader, before: number | undefined): number {
+  const outer = reader.enter()
+  let value = before ?? 0
+  while (!reader.isAtEnd) {
+    const tag = reader.tag()
+    if (tag === 0o10) value = reader.uint64()
+    else reader.skip(tag)
+  }
+  reader.leave(outer)
+  return value
+}

@@ -1,0 +1,109 @@
+import { type Problem, RulesFileError } from './problems.ts'
+import { readSources, type Source } from './sources.ts'
+import { Watch } from './watch.ts'
+
+/** What became of a reload: what has changed, in plain sentences, or why the rules are still the old ones. */
+export type Reload =
+  | { readonly loaded: true; readonly changes: readonly string[] }
+  | { readonly loaded: false; readonly problems: readonly Problem[] }
+
+export interface LiveRulesOptions<R> {
+  /** A file, or a folder of files. */
+  path: string
+  load: (sources: readonly Source[]) => R
+  changes: (before: R, after: R) => readonly string[]
+  /** Called after every reload, with the rules that hold now. */
+  onReload?: (reload: Reload, current: R) => void
+  /** How long files must be left alone before they are read: their writer may not be done. 100 by default. */
+  settleMs?: number
+}
+
+/** The files as they were found: `seen` tells them from others, `load` throws what is wrong with them. */
+interface Found<R> {
+  readonly seen: string
+  load(): R
+}
+
+/** Rules that follow their files. The first load throws `RulesFileError`; after that a bad one keeps the old rules. */
+export class LiveRules<R> {
+  current: R
+  /** Loads, the first included, and reloads that were refused. */
+  readonly counts = { loaded: 1, refused: 0 }
+  private readonly options: LiveRulesOptions<R>
+  private readonly watch: Watch
+  private settling: NodeJS.Timeout | undefined
+  private seen: string
+
+  constructor(options: LiveRulesOptions<R>) {
+    this.options = options
+    this.watch = new Watch(options.path, () => this.settle())
+    try {
+      const { seen, load } = this.find()
+      this.seen = seen
+      this.current = load()
+    } catch (error) {
+      this.close()
+      throw error
+    }
+  }
+
+  /** Reads the files now, whether they have changed or not: for SIGHUP. */
+  reload(): Reload {
+    return this.take(this.find())
+  }
+
+  close(): void {
+    clearTimeout(this.settling)
+    this.watch.close()
+  }
+
+  private settle(): void {
+    const { settleMs = 100 } = this.options
+    clearTimeout(this.settling)
+    this.settling = setTimeout(() => {
+      const found = this.find()
+      // One change is told many times, and most that happens in a folder is none.
+      if (found.seen !== this.seen) this.take(found)
+    }, settleMs)
+    this.settling.unref()
+  }
+
+  private find(): Found<R> {
+    const { path, load } = this.options
+    this.watch.renew()
+    try {
+      const sources = readSources(path)
+      return { seen: JSON.stringify(sources), load: () => load(sources) }
+    } catch (error) {
+      return {
+        seen: String(error),
+        load() {
+          throw error
+        },
+      }
+    }
+  }
+
+  private take({ seen, load }: Found<R>): Reload {
+    const { changes, onReload } = this.options
+    this.seen = seen
+    let reload: Reload
+    try {
+      const before = this.current
+      this.current = load()
+      this.counts.loaded++
+      reload = { loaded: true, changes: changes(before, this.current) }
+    } catch (error) {
+      this.counts.refused++
+      reload = { loaded: false, problems: this.problemsOf(error) }
+    }
+    onReload?.(reload, this.current)
+    return reload
+  }
+
+  /** Whatever it was: a service does not fall over because of a file. */
+  private problemsOf(error: unknown): readonly Problem[] {
+    if (error instanceof RulesFileError) return error.problems
+    return [{ file: this.options.path, line: 0, column: 0, code: 'SLUICE_BAD_RULES', message: String(error) }]
+  }
+}

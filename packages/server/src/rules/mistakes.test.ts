@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { loadDescriptors, loadRules } from './load.ts'
+import { RulesFileError } from './problems.ts'
+import { readSources } from './sources.ts'
+
+const folder = fileURLToPath(new URL('./fixtures/mistakes/', import.meta.url))
+const all = readdirSync(folder).filter(name => !name.endsWith('.txt'))
+
+/** What the command would print, with the names of the files as they are in their folder. */
+function complaints(name: string): string {
+  const sources = readSources(folder + name).map(({ name, text }) => ({ name: basename(name), text }))
+  const load = name.startsWith('envoy-') && name !== 'envoy-file.yaml' ? loadDescriptors : loadRules
+  try {
+    load(sources)
+  } catch (error) {
+    if (error instanceof RulesFileError) return `${error.message}\n`
+    throw error
+  }
+  return 'nothing\n'
+}
+
+test.each(all)('%s is told, with its lines', name => {
+  expect(complaints(name)).toBe(readFileSync(`${folder}${name.replace(/\.yaml$/, '')}.txt`, 'utf8'))
+})
+
+test('every complaint has its mistake', () => {
+  const told = readdirSync(folder).filter(name => name.endsWith('.txt'))
+  expect(new Set(told)).toEqual(new Set(all.map(name => `${name.replace(/\.yaml$/, '')}.txt`)))
+})

@@ -1,0 +1,108 @@
+import type { Policy } from 'sluice'
+import { type Domains, isPlans, type Level, type Rule, type RuleLimit, type Rules, rulesAt } from 'sluice/rules'
+
+/** Something that works as written and is seldom what was meant. */
+export interface Warning {
+  readonly code: 'lone-fixed-window' | 'address-only-key' | 'login-and-health' | 'memory-with-replicas'
+  /** The limit or rule it is about, if it is about one. */
+  readonly limit?: string
+  readonly message: string
+}
+
+export interface WarningContext {
+  /** How many instances of the service there will be; 1 by default. */
+  replicas?: number
+  /** Where state is kept, if not where the file says. */
+  store?: string
+}
+
+/** Who is counted together under one limit. */
+interface Counted {
+  readonly limit: string
+  readonly by: readonly string[]
+}
+
+const ADDRESS = /^(.*[_-])?(ip|addr|address)$/i
+const LOGIN = ['/login', '/signin', '/sign-in', '/auth', '/auth/login', '/token', '/oauth/token', '/session']
+const HEALTH = ['/health', '/healthz', '/livez', '/readyz', '/ping', '/status']
+
+export function ruleWarnings(rules: Rules, context: WarningContext = {}): Warning[] {
+  const enforced = rules.limits.filter(({ mode }) => mode === 'enforce')
+  return [
+    ...memoryWarning(context.store ?? rules.store ?? 'memory', context.replicas),
+    ...addressWarnings(enforced.map(({ name, key }) => ({ limit: name, by: key }))),
+    ...enforced.flatMap(limit => [...loneWindow(limit, enforced), ...loginAndHealth(limit)]),
+  ]
+}
+
+export function descriptorWarnings(domains: Domains, context: WarningContext = {}): Warning[] {
+  const counted = [...domains.values()].flatMap(level => [...countedIn(level, [])])
+  const fixed = counted.filter(({ rule }) => rule.limits.every(({ policy }) => policy?.kind === 'fixedWindow'))
+  return [
+    ...memoryWarning(context.store ?? 'memory', context.replicas),
+    ...addressWarnings(counted),
+    // Every rule of a file as they always were is one: that is told once, not for every line.
+    ...(fixed.length === 0 ? [] : [fixedWindowWarning(fixed.map(({ limit }) => limit))]),
+  ]
+}
+
+/** The rules that refuse, from a level down, each with the keys that tell callers apart there. */
+function* countedIn(level: Level, above: readonly string[]): Generator<Counted & { rule: Rule }> {
+  for (const rule of rulesAt(level)) {
+    const isOneValue = rule.value !== '' && (rule.shared || !rule.value.includes('*'))
+    const by = isOneValue ? above : [...above, rule.key]
+    const refuses = !rule.shadow && rule.limits.some(({ policy }) => policy !== undefined)
+    if (refuses) yield { limit: rule.name, by, rule }
+    yield* countedIn(rule.next, by)
+  }
+}
+
+function memoryWarning(store: string, replicas = 1): Warning[] {
+  if (store !== 'memory' || replicas < 2) return []
+  const message =
+    `each of ${replicas} replicas counts by itself in its memory, so up to ${replicas} times every limit passes; ` +
+    'use a Redis store'
+  return [{ code: 'memory-with-replicas', message }]
+}
+
+/** Where callers are told apart by nothing but addresses. */
+function addressWarnings(counted: readonly Counted[]): Warning[] {
+  const keyed = counted.filter(({ by }) => by.length > 0)
+  if (!keyed.every(({ by }) => by.every(attribute => ADDRESS.test(attribute)))) return []
+  return keyed.map(({ limit }) => ({
+    code: 'address-only-key',
+    limit,
+    message:
+      `'${limit}' counts by address, and nothing counts by user or API key: a crowd behind one address shares it, ` +
+      'and an attacker has thousands of them',
+  }))
+}
+
+/** A limit of the same callers that is no fixed window smooths one that is. */
+function loneWindow(limit: RuleLimit, all: readonly RuleLimit[]): Warning[] {
+  if (!isFixed(limit)) return []
+  const key = [...limit.key].sort().join()
+  const isSmoothed = all.some(other => !isFixed(other) && !other.when.length && [...other.key].sort().join() === key)
+  return isSmoothed ? [] : [fixedWindowWarning([limit.name])]
+}
+
+function isFixed({ policy }: RuleLimit): boolean {
+  const policies: Policy[] = isPlans(policy) ? [...policy.policies.values()] : [policy]
+  return policies.some(({ kind }) => kind === 'fixedWindow')
+}
+
+function fixedWindowWarning([first, ...more]: readonly string[]): Warning {
+  const who = more.length === 0 ? `'${first}' counts` : `${more.length + 1} rules count, '${first}' first,`
+  const message =
+    `${who} in fixed windows alone: around the end of a window up to twice the limit passes; use a sliding window, ` +
+    'or a bucket beside it'
+  return { code: 'lone-fixed-window', ...(more.length === 0 && { limit: first! }), message }
+}
+
+/** Strict enough for those who guess passwords it fails health checks; loose enough for these it stops nobody. */
+function loginAndHealth({ name, key, when }: RuleLimit): Warning[] {
+  const over = when.find(({ attribute, holds }) => !key.includes(attribute) && LOGIN.some(holds) && HEALTH.some(holds))
+  if (over === undefined) return []
+  const message = `'${name}' is one limit over logins and health checks (${over.attribute} ${over.values.join(', ')})`
+  return [{ code: 'login-and-health', limit: name, message: `${message}; give each its own` }]
+}

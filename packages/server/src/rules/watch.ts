@@ -1,0 +1,70 @@
+import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { isRulesName } from './sources.ts'
+
+/** Kubernetes swaps a link of this name to change all files of a ConfigMap at once. */
+const CONFIG_MAP_LINK = '..data'
+
+/**
+ * Calls back when something may have changed about a file, or about the YAML files of a folder.
+ *
+ * Folders are watched, not files: editors and Kubernetes put a new file in the place of the old one, and a watch on the
+ * file would go on watching the old. Where the path is a link, the folder it leads to is watched as well.
+ */
+export class Watch {
+  private readonly path: string
+  private readonly onChange: () => void
+  private watchers: FSWatcher[] = []
+
+  constructor(path: string, onChange: () => void) {
+    this.path = path
+    this.onChange = onChange
+    this.renew()
+  }
+
+  /** Links may lead elsewhere now. Whoever reads the files should do so after this, to miss nothing. */
+  renew(): void {
+    const before = this.watchers
+    this.watchers = []
+    for (const [folder, concerns] of this.places()) this.add(folder, concerns)
+    for (const watcher of before) watcher.close()
+  }
+
+  close(): void {
+    for (const watcher of this.watchers) watcher.close()
+    this.watchers = []
+  }
+
+  /** The folders to watch, and which names in them matter. */
+  private places(): Map<string, (name: string) => boolean> {
+    const places = new Map<string, (name: string) => boolean>()
+    const real = attempt(() => realpathSync(this.path)) ?? this.path
+    for (const path of new Set([real, this.path])) {
+      const name = basename(path)
+      places.set(dirname(path), changed => changed === name || changed === CONFIG_MAP_LINK)
+      const isFolder = attempt(() => statSync(path).isDirectory()) ?? false
+      if (isFolder) places.set(path, changed => isRulesName(changed) || changed === CONFIG_MAP_LINK)
+    }
+    return places
+  }
+
+  private add(folder: string, concerns: (name: string) => boolean): void {
+    const watcher = attempt(() =>
+      watch(folder, { persistent: false }, (_, name) => {
+        if (name === null || concerns(name)) this.onChange()
+      }),
+    )
+    if (watcher === undefined) return
+    watcher.on('error', () => watcher.close())
+    this.watchers.push(watcher)
+  }
+}
+
+/** What is not there now may come; the folder above tells. */
+function attempt<T>(call: () => T): T | undefined {
+  try {
+    return call()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,163 @@
+import { SluiceError } from 'sluice'
+
+/** One setting of the service: a flag of `sluice serve`, an environment variable, and what holds without either. */
+interface Setting<T> {
+  readonly flag: string
+  readonly env: string
+  readonly otherwise: T
+  readonly read: (text: string) => T | undefined
+  readonly expects: string
+  readonly meaning: string
+}
+
+const port = (text: string) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined)
+const count = (text: string) => (/^\d{1,6}$/.test(text) ? Number(text) : undefined)
+const text = (value: string) => (value === '' ? undefined : value)
+const PORT = 'a port from 0 (a free one) to 65535'
+
+/** All of them. `docs/reference/settings.md` is held equal to this table by a test. */
+export const SETTINGS = {
+  rules: setting('rules', 'SLUICE_RULES', '', text, 'a file', 'Our own rules: limits by attribute.'),
+  envoy: setting('envoy', 'SLUICE_ENVOY', '', text, 'a file or folder', 'Rules of envoyproxy/ratelimit, as they are.'),
+  store: setting(
+    'store',
+    'SLUICE_STORE',
+    '',
+    text,
+    'memory, redis://… or redis-cluster://…',
+    'Where counts are kept; wins over the file.',
+  ),
+  host: setting(
+    'host',
+    'SLUICE_HOST',
+    '127.0.0.1',
+    text,
+    'an address',
+    'Where all doors listen; 0.0.0.0 for everybody.',
+  ),
+  httpPort: setting(
+    'http-port',
+    'SLUICE_HTTP_PORT',
+    8080,
+    port,
+    PORT,
+    'HTTP: the API, the decision endpoint, the page.',
+  ),
+  grpcPort: setting('grpc-port', 'SLUICE_GRPC_PORT', 8081, port, PORT, "gRPC: Envoy's rate limit service."),
+  respPort: setting('resp-port', 'SLUICE_RESP_PORT', 6380, port, PORT, 'RESP: CL.THROTTLE.'),
+  workers: setting(
+    'workers',
+    'SLUICE_WORKERS',
+    1,
+    count,
+    'a number of processes',
+    'Processes that speak the protocols; 0 is one for each core.',
+  ),
+  adminToken: setting(
+    'admin-token',
+    'SLUICE_ADMIN_TOKEN',
+    '',
+    text,
+    'a secret',
+    'What reset, refund and mode changes must bring. Without it they work from this machine only.',
+  ),
+  checkToken: setting(
+    'check-token',
+    'SLUICE_CHECK_TOKEN',
+    '',
+    text,
+    'a secret',
+    'What checks must bring, over HTTP as a bearer token, over RESP by AUTH.',
+  ),
+  secret: setting(
+    'secret',
+    'SLUICE_SECRET',
+    '',
+    text,
+    'a secret of at least 16 characters',
+    'Seals the ids of reservations, so that any replica can settle them.',
+  ),
+  tlsCert: setting(
+    'tls-cert',
+    'SLUICE_TLS_CERT',
+    '',
+    text,
+    'a PEM file',
+    'Certificate of the gRPC door; with the key, TLS is on.',
+  ),
+  tlsKey: setting('tls-key', 'SLUICE_TLS_KEY', '', text, 'a PEM file', 'Its private key.'),
+  counting: setting(
+    'counting',
+    'SLUICE_COUNTING',
+    'together',
+    oneOf('together', 'apart'),
+    'together or apart',
+    'All descriptors of a request or none; or each by itself, as envoyproxy/ratelimit does.',
+  ),
+  shadow: setting(
+    'shadow',
+    'SLUICE_SHADOW',
+    'off',
+    oneOf('off', 'on'),
+    'off or on',
+    'Envoy is always told OK; the statuses still say what would have been.',
+  ),
+  drainMs: setting(
+    'drain-ms',
+    'SLUICE_DRAIN_MS',
+    5000,
+    count,
+    'milliseconds',
+    'How long what was asked before SIGTERM may take.',
+  ),
+} as const
+
+export type Settings = {
+  readonly [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name]['otherwise'] extends number ? number : string
+}
+type SettingName = keyof typeof SETTINGS
+
+/** Flags win over the environment, which wins over what holds otherwise. Everything that is wrong is said at once. */
+export function readSettings(
+  flags: Readonly<Partial<Record<string, string>>>,
+  environment: Readonly<Partial<Record<string, string>>>,
+): Settings {
+  const wrong: string[] = []
+  const read = ([name, one]: [string, Setting<number | string>]) => {
+    const [from, given] = one.flag in flags ? [`--${one.flag}`, flags[one.flag]] : [one.env, environment[one.env]]
+    if (given === undefined || given === '') return [name, one.otherwise]
+    const value = one.read(given)
+    if (value === undefined)
+      wrong.push(`${from}: expected ${one.expects}, got ${isSecret(name) ? 'something else' : `'${given}'`}`)
+    return [name, value]
+  }
+  const settings = Object.fromEntries(Object.entries<Setting<number | string>>(SETTINGS).map(read)) as Settings
+  if ((settings.tlsCert === '') !== (settings.tlsKey === ''))
+    wrong.push('--tls-cert and --tls-key: expected both or neither')
+  if (settings.secret !== '' && settings.secret.length < 16)
+    wrong.push('SLUICE_SECRET: expected at least 16 characters')
+  if (wrong.length > 0) throw new SluiceError('SLUICE_BAD_OPTION', wrong.join('; '))
+  return settings
+}
+
+const SECRETS: readonly string[] = ['adminToken', 'checkToken', 'secret', 'store'] satisfies SettingName[]
+
+/** What must not be printed. */
+export function isSecret(name: string): boolean {
+  return SECRETS.includes(name)
+}
+
+function setting<T extends string | number>(
+  flag: string,
+  env: string,
+  otherwise: T,
+  read: (text: string) => T | undefined,
+  expects: string,
+  meaning: string,
+): Setting<T extends number ? number : string> {
+  return { flag, env, otherwise, read, expects, meaning } as unknown as Setting<T extends number ? number : string>
+}
+
+function oneOf(...values: readonly string[]): (text: string) => string | undefined {
+  return given => values.find(value => value === given)
+}

@@ -1,0 +1,114 @@
+import cluster, { type Worker } from 'node:cluster'
+import { randomBytes } from 'node:crypto'
+import { type Answers, type Asked, answerAll, type Owner } from './decider/wire.ts'
+import type { Ports } from './doors.ts'
+import type { Log } from './log.ts'
+import type { Counts, Readings } from './metrics.ts'
+import { Metrics } from './metrics.ts'
+import { openEngine, type Service } from './service.ts'
+import type { Settings } from './settings.ts'
+
+/** What a worker tells: questions for the owner of the state, what it has counted, or that its doors are open. */
+export type FromWorker = Asked | { readonly counts: Counts } | { readonly ports: Ports }
+export type ToWorker = { readonly answers: Answers } | { readonly command: 'drain' | 'reload' }
+
+/** A worker that ends by itself comes back, later each time it does so again soon. */
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5000
+
+/**
+ * Several processes speak the protocols; state in memory has one owner, this process, which decides for all of them. A
+ * shared store needs no owner: there, each worker decides by itself.
+ */
+export async function startWorkers(settings: Settings, count: number, log: Log): Promise<Service> {
+  const supervisor = new Supervisor(settings, log)
+  return supervisor.start(count)
+}
+
+class Supervisor {
+  private readonly settings: Settings
+  private readonly log: Log
+  private readonly metrics: Metrics
+  private readonly owner: Owner & { close(): Promise<void>; reload(): boolean }
+  private readonly workers = new Set<Worker>()
+  private pauseMs = FIRST_PAUSE_MS
+  private isClosing = false
+
+  constructor(settings: Settings, log: Log) {
+    this.settings = settings
+    this.log = log
+    const { engine, keeper } = openEngine(settings, log)
+    this.metrics = engine.isShared ? new Metrics() : engine.metrics
+    this.owner = {
+      decider: engine.decider,
+      metrics: (readings?: Readings) => (readings === undefined ? engine.metricsText() : this.metrics.text(readings)),
+      reload: () => keeper.reload(),
+      async close() {
+        keeper.stop()
+        await engine.close()
+      },
+    }
+  }
+
+  async start(count: number): Promise<Service> {
+    cluster.setupPrimary({ serialization: 'advanced' })
+    // Ids that one worker seals another must open.
+    const secret = this.settings.secret || randomBytes(32).toString('hex')
+    const environment = { SLUICE_SECRET: secret }
+    const opened = await Promise.all(Array.from({ length: count }, () => this.fork(environment)))
+    return {
+      ports: opened[0]!,
+      reload: () => {
+        this.tell({ command: 'reload' })
+        return this.owner.reload()
+      },
+      close: () => this.close(),
+    }
+  }
+
+  /** Resolves when the worker's doors are open. */
+  private fork(environment: Record<string, string>): Promise<Ports> {
+    return new Promise((resolve, reject) => {
+      const worker = cluster.fork(environment)
+      this.workers.add(worker)
+      worker.on('message', (message: FromWorker) => {
+        if ('asked' in message) this.answer(worker, message)
+        else if ('counts' in message) this.metrics.merge(message.counts)
+        else {
+          this.pauseMs = FIRST_PAUSE_MS
+          resolve(message.ports)
+        }
+      })
+      worker.once('exit', code => {
+        this.workers.delete(worker)
+        reject(new Error(`a worker ended with code ${code} before its doors were open`))
+        if (!this.isClosing) this.replace(environment, code)
+      })
+    })
+  }
+
+  private replace(environment: Record<string, string>, code: number): void {
+    this.log.warn(`a worker ended with code ${code}: another takes its place`, { inMs: this.pauseMs })
+    setTimeout(() => {
+      if (!this.isClosing) this.fork(environment).catch(() => {})
+    }, this.pauseMs)
+    this.pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * this.pauseMs)
+  }
+
+  private async answer(worker: Worker, { asked }: Asked): Promise<void> {
+    const answers = await answerAll(this.owner, asked)
+    if (worker.isConnected()) worker.send({ answers } satisfies ToWorker)
+  }
+
+  private tell(message: ToWorker): void {
+    for (const worker of this.workers) if (worker.isConnected()) worker.send(message)
+  }
+
+  private async close(): Promise<void> {
+    this.isClosing = true
+    const ended = [...this.workers].map(worker => new Promise<void>(resolve => worker.once('exit', () => resolve())))
+    this.tell({ command: 'drain' })
+    await Promise.all(ended)
+    await this.owner.close()
+  }
+}

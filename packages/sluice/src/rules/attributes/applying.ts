@@ -1,0 +1,40 @@
+import type { Key } from '../../limiter/limits.ts'
+import type { Policy } from '../../policy.ts'
+import { type Attributes, attributeOf } from './attributes.ts'
+import type { Condition } from './conditions.ts'
+import { isPlans, type RuleLimit } from './limit.ts'
+
+/** The first condition that does not hold; undefined where all do. */
+export function mismatch({ when }: RuleLimit, subject: Attributes): Condition | undefined {
+  for (const condition of when) {
+    const value = attributeOf(subject, condition.attribute)
+    if (value === undefined || !condition.holds(value)) return condition
+  }
+  return undefined
+}
+
+/**
+ * What a subject is counted under: its values of the key's attributes, and then the names of these. With the names a
+ * limit whose `key` changed starts afresh, whatever the values; the first value first, so that (user) and (user, route)
+ * stand together in a cluster. Undefined where the limit does not apply.
+ */
+export function keyFor(limit: RuleLimit, subject: Attributes): Key | undefined {
+  const parts: string[] = []
+  for (const attribute of limit.key) {
+    const value = attributeOf(subject, attribute)
+    if (value === undefined) return undefined
+    parts.push(value)
+  }
+  if (mismatch(limit, subject) !== undefined) return undefined
+  for (const attribute of limit.key) parts.push(attribute)
+  return parts
+}
+
+export function applies(limit: RuleLimit, subject: Attributes): boolean {
+  return keyFor(limit, subject) !== undefined
+}
+
+export function policyFor({ policy }: RuleLimit, subject: Attributes): Policy {
+  if (!isPlans(policy)) return policy
+  return policy.policies.get(attributeOf(subject, policy.by) ?? '') ?? policy.strictest
+}

@@ -1,0 +1,25 @@
+import { expected } from '../../errors.ts'
+
+/** What is known about a request: `{ ip: '203.0.113.7', user: '42', route: '/search' }`. */
+export type Attributes = Readonly<Record<string, string | number>>
+
+/** An attribute as text; undefined where the subject does not have it. */
+export function attributeOf(subject: Attributes, name: string): string | undefined {
+  if (typeof subject !== 'object' || subject === null) {
+    throw expected('SLUICE_BAD_KEY', 'a subject as an object of attributes', subject)
+  }
+  // A subject comes from outside: what every object inherits is none of its attributes.
+  const value: unknown = Object.hasOwn(subject, name) ? subject[name] : undefined
+  if (typeof value === 'string') return value
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return String(value)
+  throw expected('SLUICE_BAD_KEY', `attribute '${name}' as text or a number`, value)
+}
+
+/** The cost an attribute says. That it is left out must not make a request cheap. */
+export function costFrom(subject: Attributes, name: string): number {
+  const value = attributeOf(subject, name)
+  const cost = value !== undefined && /^\d{1,16}$/.test(value) ? Number(value) : NaN
+  if (Number.isSafeInteger(cost)) return cost
+  throw expected('SLUICE_BAD_COST', `attribute '${name}' as a cost: a whole number from 0 on`, value)
+}

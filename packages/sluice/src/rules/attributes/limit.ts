@@ -1,0 +1,101 @@
+import { createLimiter } from '../../limiter/create.ts'
+import type { LimitMode, LimitOptions, OnOutage } from '../../limiter/limits.ts'
+import type { Policy } from '../../policy.ts'
+import type { Place } from '../place.ts'
+import { type Condition, readConditions } from './conditions.ts'
+import { type Plans, readPlans } from './plans.ts'
+import { ALGORITHM_NAMES, readPolicy } from './policies.ts'
+
+/** One limit of a rules file, checked. */
+export interface RuleLimit {
+  readonly name: string
+  /** The attributes that say who is counted together; none: everybody is. */
+  readonly key: readonly string[]
+  /** All of them must hold. */
+  readonly when: readonly Condition[]
+  readonly policy: Policy | Plans
+  /** So much, or what this attribute says; without it, what the call says. */
+  readonly cost: number | string | undefined
+  readonly mode: LimitMode
+  readonly replaces: string | undefined
+  readonly onOutage: OnOutage
+  readonly blockFor: LimitOptions<never>['blockFor']
+  /** A refusal tells nothing of it: for logins, where the counts would help a guesser. */
+  readonly quiet: boolean
+}
+
+export function isPlans(policy: Policy | Plans): policy is Plans {
+  return 'policies' in policy
+}
+
+const MEMBERS = ['key', 'when', 'cost', 'mode', 'replaces', 'on_outage', 'block_for', 'quiet', 'plans'] as const
+const POLICY_NAMES = [...ALGORITHM_NAMES, 'plans']
+const MODES = ['enforce', 'shadow', 'off'] as const
+const OUTAGES = ['local', 'open', 'closed'] as const
+const OFF_ADVICE = "YAML of old reads off as false: write 'off'"
+
+export function readLimit(name: string, place: Place): RuleLimit | undefined {
+  if (name === '') return place.wrongName('a limit with a name')
+  const members = place.members('a limit as a map', [...MEMBERS, ...ALGORITHM_NAMES])
+  if (members === undefined) return undefined
+  /** What stands under a name, if something does and it can be read; else what holds without it. */
+  const read = <T>(member: (typeof MEMBERS)[number], reader: (place: Place) => T | undefined, otherwise: T): T => {
+    const found = members.get(member)
+    return (found && reader(found)) ?? otherwise
+  }
+  const limit = {
+    name,
+    key: read('key', readKey, []),
+    when: read('when', readConditions, []),
+    cost: read<number | string | undefined>('cost', readCost, undefined),
+    mode: read('mode', mode => mode.oneOf(MODES, mode.value === false ? OFF_ADVICE : undefined), 'enforce'),
+    replaces: read<string | undefined>('replaces', replaces => replaces.text('the name of another limit'), undefined),
+    onOutage: read('on_outage', onOutage => onOutage.oneOf(OUTAGES), 'local'),
+    blockFor: read('block_for', block => readBlock(block, name), undefined),
+    quiet: read('quiet', quiet => quiet.flag('true or false'), false),
+  }
+  const policy = readPolicyOf(place, members)
+  return policy && { ...limit, policy }
+}
+
+function readPolicyOf(place: Place, members: ReadonlyMap<string, Place>): Policy | Plans | undefined {
+  const named = POLICY_NAMES.filter(name => members.has(name))
+  const [name, ...others] = named
+  if (name === undefined) {
+    // A name that is unknown was noted, and is most likely the policy's.
+    const misspelt = members.size < Object.keys(place.value as object).length
+    return misspelt ? undefined : place.wrong(`a limit with one of ${POLICY_NAMES.join(', ')}`)
+  }
+  if (others.length > 0) {
+    return members.get(others[0]!)!.wrongName(`one policy beside ${name}`, 'make a second limit: both will apply')
+  }
+  const member = members.get(name)!
+  return name === 'plans' ? readPlans(member) : readPolicy(name, member)
+}
+
+function readKey(place: Place): string[] | undefined {
+  const what = 'an attribute, or a list of them'
+  const places = Array.isArray(place.value) ? place.items(what) : [place]
+  const key = places?.flatMap(part => part.text(what) ?? [])
+  if (key !== undefined && new Set(key).size < key.length) return place.wrong('each attribute once')
+  return key
+}
+
+function readCost(place: Place): number | string | undefined {
+  const { value } = place
+  if (typeof value === 'string' && value !== '') return value
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value
+  return place.wrong(
+    'a whole number from 1 on, or the attribute that says it',
+    value === 0 ? 'to count nothing, set mode: off' : undefined,
+    'SLUICE_BAD_COST',
+  )
+}
+
+function readBlock(place: Place, limit: string): RuleLimit['blockFor'] {
+  const blockFor = place.value as NonNullable<RuleLimit['blockFor']>
+  if (typeof blockFor === 'number') return place.wrong('a duration with its unit', `write ${blockFor}s`)
+  // The limiter has all there is to say about blocks.
+  const tried = place.attempt(() => createLimiter({ limits: { [limit]: { policy: '1/s', blockFor } } }))
+  return tried && blockFor
+}

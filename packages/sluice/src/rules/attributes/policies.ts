@@ -1,0 +1,93 @@
+import { assertTimeZone } from '../../calendar.ts'
+import { parseDuration, parseRate } from '../../duration.ts'
+import {
+  concurrency,
+  fixedWindow,
+  gcra,
+  leakyBucket,
+  type Policy,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from '../../policy.ts'
+import { limitOf, windowOf } from '../../policy-options.ts'
+import type { Place } from '../place.ts'
+
+/** How an option of a policy is written, each checked by itself: so that all that is wrong with a policy is named. */
+const OPTIONS: Readonly<Record<string, (place: Place) => unknown>> = {
+  limit: place => limitOf(place.value, 'a limit'),
+  capacity: place => limitOf(place.value, 'a capacity'),
+  burst: place => limitOf(place.value, 'a burst'),
+  buckets: place => place.value,
+  align: place => place.value,
+  refill: place => parseRate(place.value, 'refill'),
+  leak: place => parseRate(place.value, 'leak'),
+  rate: place => parseRate(place.value, 'rate'),
+  window: place => withUnit(place, () => windowOf(place.value, 'window')),
+  ttl: place => withUnit(place, () => parseDuration(place.value, 'ttl', { min: 1 }, 'SLUICE_BAD_TTL')),
+  time_zone: place => assertTimeZone(place.value),
+}
+
+interface Algorithm {
+  readonly required: readonly string[]
+  readonly optional: readonly string[]
+  /** May it also be written as a rate, `60/1m`? */
+  readonly byRate: boolean
+  // The options are checked before they get here, and by the factory once more.
+  make(options: never): Policy
+}
+
+const window = { required: ['limit', 'window'], optional: [], byRate: true }
+const bucket = { optional: [], byRate: false }
+
+const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
+  'sliding-window': { ...window, optional: ['buckets'], make: slidingWindow },
+  'token-bucket': { ...bucket, required: ['capacity', 'refill'], make: tokenBucket },
+  'leaky-bucket': { ...bucket, required: ['capacity', 'leak'], make: leakyBucket },
+  gcra: { ...bucket, required: ['rate', 'burst'], make: gcra },
+  // A calendar needs no window, and the factory says so where it does.
+  'fixed-window': { ...window, required: ['limit'], optional: ['window', 'align', 'time_zone'], make: fixedWindow },
+  'sliding-log': { ...window, make: slidingLog },
+  concurrency: { ...bucket, required: ['limit', 'ttl'], make: concurrency },
+}
+
+export const ALGORITHM_NAMES = Object.keys(ALGORITHMS)
+
+/** The policy that stands under the name of an algorithm. */
+export function readPolicy(algorithm: string, place: Place): Policy | undefined {
+  const { required, optional, byRate, make } = ALGORITHMS[algorithm]!
+  const { value } = place
+  if (byRate && typeof value === 'string') {
+    const rate = place.attempt(() => parseRate(value, algorithm))
+    return rate && place.attempt(() => make({ limit: rate.count, window: rate.periodMs } as never))
+  }
+  const known = [...required, ...optional]
+  const members = place.members(`${byRate ? "a rate such as '60/1m' or " : ''}a map of ${known.join(', ')}`, known)
+  if (members === undefined) return undefined
+  const options: Record<string, unknown> = {}
+  let whole = true
+  for (const name of known) {
+    if (!members.has(name) && !required.includes(name)) continue
+    const member = place.member(name)
+    if (member.attempt(() => OPTIONS[name]!(member)) === undefined) whole = false
+    // As it is written, so that the factory complains of what its author sees.
+    options[name === 'time_zone' ? 'timeZone' : name] = member.value
+  }
+  return whole ? place.attempt(() => make(options as never)) : undefined
+}
+
+/** A rate for a sliding window, or a map of one algorithm: how a plan is written. */
+export function readPlanPolicy(place: Place): Policy | undefined {
+  if (typeof place.value === 'string') return readPolicy('sliding-window', place)
+  const members = place.members("a rate such as '60/1m' or a map of one algorithm", ALGORITHM_NAMES)
+  if (members === undefined) return undefined
+  if (Object.keys(place.value as object).length !== 1) return place.wrong('one algorithm')
+  const [only] = members
+  return only && readPolicy(...only)
+}
+
+/** A bare number would be milliseconds, and whoever writes 60 means seconds: a limit that limits nothing. */
+function withUnit<T>(place: Place, read: () => T): T | undefined {
+  const { value } = place
+  return typeof value === 'number' ? place.wrong('a duration with its unit', `write ${value}ms or ${value}s`) : read()
+}

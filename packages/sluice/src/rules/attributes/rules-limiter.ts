@@ -1,0 +1,69 @@
+import { createLimiter } from '../../limiter/create.ts'
+import type { CostOption, Limiter, LimiterOptions } from '../../limiter/limiter.ts'
+import { checkMode, type LimitMode, type LimitOptions } from '../../limiter/limits.ts'
+import { applies, keyFor, mismatch, policyFor } from './applying.ts'
+import { type Attributes, costFrom } from './attributes.ts'
+import { type Explanation, explainLimit } from './explain.ts'
+import { isPlans, type RuleLimit } from './limit.ts'
+import { type Rules, readRules } from './rules.ts'
+
+type Mode = 'sync' | 'async'
+
+export type RulesOptions<M extends Mode> = Pick<
+  LimiterOptions<Attributes, M>,
+  'store' | 'clock' | 'onDecision' | 'onEvent'
+>
+
+/** A rules file at work. A limit applies where the subject has the attributes of its key and its `when` holds. */
+export interface RulesLimiter<M extends Mode = 'sync'> {
+  readonly rules: Rules
+  readonly limiter: Limiter<Attributes, M>
+  /** What each limit makes of a subject, and why; nothing is counted. */
+  explain(subject: Attributes, options?: CostOption): Explanation[]
+  /** As `limiter.setMode`, which would forget the `when` of a limit without a key. */
+  setMode(limit: string, mode: LimitMode): void
+}
+
+/** A limiter of a parsed rules file; throws `RulesError` with everything that is wrong with it. */
+export function rulesLimiter(parsed: unknown, options?: RulesOptions<'sync'>): RulesLimiter<'sync'>
+export function rulesLimiter<M extends Mode>(parsed: unknown, options: RulesOptions<M>): RulesLimiter<M>
+export function rulesLimiter(parsed: unknown, options: RulesOptions<Mode> = {}): RulesLimiter<Mode> {
+  const rules = readRules(parsed)
+  const { name, prefix } = rules
+  const modes = new Map(rules.limits.map(limit => [limit.name, limit.mode]))
+  const limits = rules.limits.map(limit => [limit.name, limitOptions(limit, modes)] as const)
+  const limiter = createLimiter<Attributes, Mode>({ ...options, name, prefix, limits: Object.fromEntries(limits) })
+  return {
+    rules,
+    limiter,
+    explain: (subject, { cost = 1 } = {}) =>
+      rules.limits.map(limit => explainLimit(limit, modes.get(limit.name)!, subject, cost)),
+    setMode(limit, mode) {
+      const one = rules.limits.find(({ name }) => name === limit)
+      if (one === undefined || !isShared(one)) limiter.setMode(limit, mode)
+      modes.set(limit, checkMode(mode))
+    },
+  }
+}
+
+/** Everybody is counted together where its `when` holds. */
+function isShared({ key, when }: RuleLimit): boolean {
+  return key.length === 0 && when.length > 0
+}
+
+function limitOptions(limit: RuleLimit, modes: ReadonlyMap<string, LimitMode>): LimitOptions<Attributes> {
+  const { name, key, policy, cost, replaces, blockFor, onOutage } = limit
+  return {
+    policy: isPlans(policy) ? subject => policyFor(limit, subject) : policy,
+    ...(key.length > 0 && { key: subject => keyFor(limit, subject) }),
+    // The limiter asks for the cost before the key: a subject that the limit is not for need not say it.
+    ...(cost !== undefined && {
+      cost: typeof cost === 'string' ? subject => (applies(limit, subject) ? costFrom(subject, cost) : 0) : cost,
+    }),
+    // A key would do it too, but then the reset of one subject would empty what all of them share.
+    mode: isShared(limit) ? subject => (mismatch(limit, subject) === undefined ? modes.get(name)! : 'off') : limit.mode,
+    ...(replaces !== undefined && { replaces }),
+    ...(blockFor !== undefined && { blockFor }),
+    onOutage,
+  }
+}

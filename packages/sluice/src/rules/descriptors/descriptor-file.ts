@@ -1,0 +1,103 @@
+import { type Place, readFiles } from '../place.ts'
+import { isWildcard, wildcard } from '../wildcard.ts'
+import { type RateLimit, readRateLimit } from './rate-limit.ts'
+import type { Level, Rule, Values } from './tree.ts'
+
+/** All rules of all files, by domain. */
+export type Domains = ReadonlyMap<string, Level>
+
+const FLAGS = ['shadow_mode', 'quota_mode', 'detailed_metric', 'value_to_metric', 'share_threshold']
+const MEMBERS = ['key', 'value', 'rate_limit', 'rate_limits', 'descriptors', 'metadata', ...FLAGS]
+/** Deeper than any request goes; and a file that holds itself ends somewhere. */
+const DEEPEST = 64
+
+/** Checks parsed files for envoyproxy/ratelimit; throws `RulesError` with everything that is wrong with any of them. */
+export function readDescriptorFiles(files: readonly unknown[]): Domains {
+  return readFiles(files, places => {
+    const domains = new Map<string, Level>()
+    for (const place of places) {
+      const file = readFile(place)
+      if (file === undefined) continue
+      if (domains.has(file.domain)) place.member('domain').wrong('a domain of its own (duplicate domain)')
+      domains.set(file.domain, file.level)
+    }
+    return domains
+  })
+}
+
+function readFile(place: Place): { domain: string; level: Level } | undefined {
+  const members = place.members('a file with domain and descriptors', ['domain', 'descriptors'])
+  if (members === undefined) return undefined
+  const domain = place.member('domain').spelt('a domain that is not empty')
+  if (domain === '') place.member('domain').wrong('a domain that is not empty')
+  const descriptors = members.get('descriptors')
+  const level = readLevel(descriptors, domain ?? '', 1)
+  return domain === undefined ? undefined : { domain, level }
+}
+
+/** The rules of a list; an empty one or none at all is a level without rules. */
+function readLevel(place: Place | undefined, parent: string, depth: number): Level {
+  const level = new Map<string, Values>()
+  if (place === undefined || place.value === null) return level
+  if (Array.isArray(place.value) && place.value.length === 0) return level
+  if (depth > DEEPEST) {
+    place.wrong(`at most ${DEEPEST} levels of descriptors`)
+    return level
+  }
+  for (const item of place.items('a list of descriptors') ?? []) {
+    const rule = readRule(item, parent, depth)
+    if (rule !== undefined) addRule(level, rule, item)
+  }
+  return level
+}
+
+function readRule(place: Place, parent: string, depth: number): Rule | undefined {
+  const members = place.members('a descriptor as a map', MEMBERS)
+  if (members === undefined) return undefined
+  const key = place.member('key').spelt('a key that is not empty')
+  if (key === '') place.member('key').wrong('a key that is not empty')
+  const value = place.member('value').value == null ? '' : (place.member('value').spelt('a value as text') ?? '')
+  const name = `${parent}.${key}${value === '' ? '' : `_${value}`}`
+  const flag = (member: string) => members.get(member)?.flag('true or false') ?? false
+  const shared = flag('share_threshold')
+  if (shared && !isWildcard(value)) {
+    members.get('share_threshold')!.wrongName('share_threshold only beside a value with a wildcard *')
+  }
+  members.get('metadata')?.members('a map')
+  const rule = {
+    name,
+    value,
+    limits: readLimits(place, members),
+    shadow: flag('shadow_mode'),
+    quota: flag('quota_mode'),
+    detailed: flag('detailed_metric'),
+    valueToMetric: flag('value_to_metric'),
+    shared,
+    next: readLevel(members.get('descriptors'), name, depth + 1),
+  }
+  return key === undefined || key === '' ? undefined : { ...rule, key }
+}
+
+/** `rate_limit` is one, `rate_limits` are several that all apply. */
+function readLimits(place: Place, members: ReadonlyMap<string, Place>): RateLimit[] {
+  const [one, several] = [members.get('rate_limit'), members.get('rate_limits')]
+  if (one !== undefined && several !== undefined) several.wrongName('rate_limit or rate_limits, not both')
+  const places = one === undefined ? [] : [one]
+  if (several !== undefined) places.push(...(place.member('rate_limits').items('a list of rate limits') ?? []))
+  return places.flatMap(limit => readRateLimit(limit) ?? [])
+}
+
+function addRule(level: Map<string, Values>, rule: Rule, place: Place): void {
+  const { key, value, name } = rule
+  const values: Values = level.get(key) ?? { exact: new Map(), wild: [], bare: undefined }
+  level.set(key, values)
+  const taken = value === '' ? values.bare !== undefined : values.exact.has(value)
+  if (taken || values.wild.some(other => other.rule.value === value)) {
+    place
+      .member(value === '' ? 'key' : 'value')
+      .shownAs(name)
+      .wrong('a composite key once (duplicate composite key)')
+  } else if (value === '') values.bare = rule
+  else if (isWildcard(value)) values.wild.push({ rule, matches: wildcard(value) })
+  else values.exact.set(value, rule)
+}

@@ -1,0 +1,73 @@
+import { expected } from '../../errors.ts'
+import { createLimiter } from '../../limiter/create.ts'
+import type { LimiterOptions } from '../../limiter/limiter.ts'
+import { andThen, type Maybe } from '../../limiter/maybe.ts'
+import { type Domains, readDescriptorFiles } from './descriptor-file.ts'
+import { type DescriptorExplanation, explainMatch } from './explain.ts'
+import { hitsFor, type Wave, wavesOf } from './hits.ts'
+import { laneLimits, seatsOf } from './lanes.ts'
+import { type Match, matchAll } from './matching.ts'
+import { checkRequest, RlsError, type RlsRequest } from './request.ts'
+import { type RlsResponse, responseOf } from './statuses.ts'
+import { takeApart, takeTogether } from './taking.ts'
+
+export interface RlsOptions extends Pick<LimiterOptions, 'store' | 'clock' | 'prefix' | 'onEvent'> {
+  /**
+   * `'together'` charges all descriptors of a request or none of them; `'apart'` each by itself, refused hits included,
+   * as envoyproxy/ratelimit does.
+   */
+  counting?: 'together' | 'apart'
+  /** Every request passes; the statuses still say what would have been. */
+  shadow?: boolean
+  onDecision?: (response: RlsResponse, request: RlsRequest) => void
+}
+
+/** Descriptor files at work: the decisions of Envoy's rate limit service, without the wire. */
+export interface Rls {
+  readonly domains: Domains
+  /** A bad request throws `RlsError`. With an in-process store the answer is the value itself. */
+  shouldRateLimit(request: RlsRequest): Maybe<RlsResponse>
+  /** Forgets what is counted for all that a request matches. */
+  reset(request: RlsRequest): Maybe<void>
+  /** Which rule each descriptor finds, and why; nothing is counted. */
+  explain(request: RlsRequest): DescriptorExplanation[]
+  close(): Maybe<void>
+}
+
+/** Rules of parsed files for envoyproxy/ratelimit; throws `RulesError` with everything that is wrong with any of them. */
+export function rls(files: readonly unknown[], options: RlsOptions = {}): Rls {
+  const { counting = 'together', shadow = false, onDecision, ...limiterOptions } = options
+  if (counting !== 'together' && counting !== 'apart') {
+    throw expected('SLUICE_BAD_OPTION', "counting 'together' or 'apart'", counting)
+  }
+  const domains = readDescriptorFiles(files)
+  const seats = seatsOf(domains)
+  const limiter = createLimiter<Wave, 'sync' | 'async'>({ name: 'rls', ...limiterOptions, limits: laneLimits(seats) })
+
+  const matchesOf = (request: RlsRequest): Match[] => {
+    checkRequest(request)
+    if (domains.size === 0) throw new RlsError('Unavailable', 'no rules are loaded')
+    return matchAll(domains.get(request.domain), request.descriptors)
+  }
+  return {
+    domains,
+    shouldRateLimit(request) {
+      const matches = matchesOf(request)
+      const hits = hitsFor(request, matches, seats)
+      const taken = counting === 'apart' ? takeApart(limiter, hits) : takeTogether(limiter, wavesOf(hits))
+      return andThen(taken, decided => {
+        const response = responseOf(matches, decided)
+        const told: RlsResponse = shadow ? { ...response, overall: 'OK' } : response
+        onDecision?.(told, request)
+        return told
+      })
+    },
+    reset(request) {
+      const waves = wavesOf(hitsFor(request, matchesOf(request), seats))
+      const resets = waves.map((wave): Maybe<void> => limiter.reset(wave))
+      return resets.some(reset => reset instanceof Promise) ? Promise.all(resets).then(() => {}) : undefined
+    },
+    explain: request => matchesOf(request).map(match => explainMatch(request.domain, match)),
+    close: () => limiter.close() as Maybe<void>,
+  }
+}

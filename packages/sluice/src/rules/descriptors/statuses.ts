@@ -1,0 +1,80 @@
+import type { Degraded, LimitState } from '../../decision.ts'
+import type { Hit } from './hits.ts'
+import type { Match } from './matching.ts'
+import type { CurrentLimit } from './rate-limit.ts'
+import { type Decided, quotasAreOver } from './taking.ts'
+
+export type RlsCode = 'OK' | 'OVER_LIMIT'
+
+/** The answer to one descriptor. */
+export interface RlsStatus {
+  readonly code: RlsCode
+  /** Left out where no limit matched. */
+  readonly currentLimit?: CurrentLimit
+  readonly limitRemaining?: number
+  readonly durationUntilResetMs?: number
+  /** The rule that decided, by its composite key. */
+  readonly rule?: string
+  /** Over its limit, also where a shadow or a quota that others make up for is OK all the same. */
+  readonly over?: boolean
+}
+
+/** The answer to a request. */
+export interface RlsResponse {
+  readonly overall: RlsCode
+  /** One for each descriptor, in order. */
+  readonly statuses: readonly RlsStatus[]
+  readonly degraded: Degraded
+}
+
+const UINT32_MAX = 2 ** 32 - 1
+const WORSE: readonly Degraded[] = [false, 'open', 'local', 'closed']
+
+export function responseOf(matches: readonly Match[], decided: readonly Decided[]): RlsResponse {
+  const statuses = matches.map(unlimitedStatus)
+  const quotasOver = quotasAreOver(decided)
+  let worst = 0
+  for (const { wave, decision, states } of decided) {
+    worst = Math.max(worst, WORSE.indexOf(decision.degraded))
+    for (const state of states) {
+      const hit = wave.get(state.name)!
+      const status = statusOf(hit, state, decision.at, quotasOver)
+      for (const i of hit.descriptors) if (tellsMore(status, statuses[i]!)) statuses[i] = status
+    }
+  }
+  const over = statuses.some(({ code }) => code === 'OVER_LIMIT')
+  return { overall: over ? 'OVER_LIMIT' : 'OK', statuses, degraded: WORSE[worst]! }
+}
+
+/** Of a descriptor that no limit counts. */
+function unlimitedStatus({ limits }: Match): RlsStatus {
+  return limits.some(({ policy }) => policy === undefined) ? { code: 'OK', limitRemaining: UINT32_MAX } : { code: 'OK' }
+}
+
+function statusOf(hit: Hit, state: LimitState, at: number, quotasOver: boolean): RlsStatus {
+  const over = !state.allowed
+  const refused = over && (hit.effect === 'refuses' || (hit.effect === 'quota' && quotasOver))
+  return {
+    code: refused ? 'OVER_LIMIT' : 'OK',
+    currentLimit: hit.current,
+    limitRemaining: over && !refused ? 0 : Math.min(state.remaining, UINT32_MAX),
+    durationUntilResetMs: untilResetMs(hit, state, at),
+    rule: hit.rule,
+    over,
+  }
+}
+
+/** Refused, it is until the same hits pass. Else the end of the window, though nothing were counted in it yet. */
+function untilResetMs({ policy }: Hit, state: LimitState, at: number): number {
+  if (!state.allowed && state.retryAfterMs < Infinity) return state.retryAfterMs
+  if (policy.kind !== 'fixedWindow' || policy.align !== 'epoch') return state.resetAfterMs
+  return policy.windowMs - (at % policy.windowMs)
+}
+
+/** Of several limits on one descriptor: the one that refuses longest, or else the one with the least left. */
+function tellsMore(a: RlsStatus, b: RlsStatus): boolean {
+  if (b.currentLimit === undefined) return true
+  if (a.code !== b.code) return a.code === 'OVER_LIMIT'
+  if (a.code === 'OVER_LIMIT') return a.durationUntilResetMs! > b.durationUntilResetMs!
+  return a.limitRemaining! < b.limitRemaining!
+}

@@ -1,0 +1,123 @@
+import { type ErrorCode, expected, SluiceError } from '../errors.ts'
+import { type Mistake, type Path, pathText, RulesError } from './mistakes.ts'
+
+/**
+ * A value of a parsed file and where it stands. What is wrong is noted and reading goes on, so that all mistakes are
+ * found at once: every reader answers `undefined` after it noted one.
+ */
+export class Place {
+  readonly value: unknown
+  readonly path: Path
+  private readonly file: number
+  private readonly mistakes: Mistake[]
+
+  constructor(value: unknown, path: Path, file: number, mistakes: Mistake[]) {
+    this.value = value
+    this.path = path
+    this.file = file
+    this.mistakes = mistakes
+  }
+
+  /** Notes that something else was expected here. */
+  wrong(what: string, advice?: string, code: ErrorCode = 'SLUICE_BAD_OPTION'): undefined {
+    return this.note(expected(code, what, this.value, advice))
+  }
+
+  /** Notes that this name should not be here. */
+  wrongName(what: string, advice?: string): undefined {
+    return this.note(expected('SLUICE_BAD_OPTION', what, this.path.at(-1), advice), true)
+  }
+
+  /** What `make` makes, if it does not complain. */
+  attempt<T>(make: () => T): T | undefined {
+    try {
+      return make()
+    } catch (error) {
+      if (error instanceof SluiceError) return this.note(error)
+      throw error
+    }
+  }
+
+  /** What stands under each name of a map; each name not among the known is noted. */
+  members(what: string, known?: readonly string[]): Map<string, Place> | undefined {
+    const { value } = this
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.wrong(what)
+    const members = new Map<string, Place>()
+    for (const [name, member] of Object.entries(value)) {
+      const place = new Place(member, [...this.path, name], this.file, this.mistakes)
+      if (known === undefined || known.includes(name)) members.set(name, place)
+      else place.wrongName(`one of ${known.join(', ')}`, meant(name, known))
+    }
+    return members
+  }
+
+  /** The items of a list that is not empty. */
+  items(what: string): Place[] | undefined {
+    if (!Array.isArray(this.value) || this.value.length === 0) return this.wrong(what)
+    return this.value.map((item, i) => new Place(item, [...this.path, i], this.file, this.mistakes))
+  }
+
+  /** The place of a name, also where the file leaves it out. */
+  member(name: string): Place {
+    const value = Object.getOwnPropertyDescriptor(Object(this.value), name)?.value
+    return new Place(value, [...this.path, name], this.file, this.mistakes)
+  }
+
+  /** The same place, for a value that must not be shown as it is. */
+  shownAs(value: unknown): Place {
+    return new Place(value, this.path, this.file, this.mistakes)
+  }
+
+  /** Text that is not empty. */
+  text(what: string): string | undefined {
+    if (typeof this.value === 'string' && this.value !== '') return this.value
+    return this.wrong(what, isScalar(this.value) ? `put it in quotes: '${this.value}'` : undefined)
+  }
+
+  /** Text as it is written, also where YAML reads 404 or true as something else. */
+  spelt(what: string): string | undefined {
+    return isScalar(this.value) || typeof this.value === 'string' ? String(this.value) : this.wrong(what)
+  }
+
+  flag(what: string): boolean | undefined {
+    return typeof this.value === 'boolean' ? this.value : this.wrong(what)
+  }
+
+  oneOf<T extends string>(choices: readonly T[], advice?: string): T | undefined {
+    const choice = choices.find(one => one === this.value)
+    return choice ?? this.wrong(`one of ${choices.map(one => `'${one}'`).join(', ')}`, advice)
+  }
+
+  private note(error: SluiceError, inName = false): undefined {
+    // The code stands apart from the words here, and where to read more with it.
+    const words = error.message.slice(0, error.message.lastIndexOf(' ['))
+    const where = pathText(inName ? this.path.slice(0, -1) : this.path)
+    this.mistakes.push({
+      file: this.file,
+      path: this.path,
+      inName,
+      code: error.code,
+      message: `${where}: ${words}`,
+    })
+    return undefined
+  }
+}
+
+/** Reads a file, or several of which each is one; throws all that is wrong with them. */
+export function readFiles<T>(files: readonly unknown[], read: (places: readonly Place[]) => T | undefined): T {
+  const mistakes: Mistake[] = []
+  const made = read(files.map((value, file) => new Place(value, [], file, mistakes)))
+  if (made === undefined || mistakes.length > 0) throw new RulesError(mistakes)
+  return made
+}
+
+function isScalar(value: unknown): value is number | boolean {
+  return typeof value === 'number' || typeof value === 'boolean'
+}
+
+/** `sliding_window`, `onOutage` and the like are known, only written otherwise. */
+function meant(name: string, known: readonly string[]): string | undefined {
+  const bare = (text: string) => text.toLowerCase().replaceAll(/[-_ ]/g, '')
+  const found = known.find(one => bare(one) === bare(name))
+  return found && `write ${found}`
+}

@@ -1,0 +1,17 @@
+// What `npm start` runs, on a fresh clone too: sets everything up, then serves.
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { ensureDependencies } from './dependencies.mjs'
+import { run } from './run.mjs'
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)))
+await ensureDependencies()
+await run('node_modules/.bin/tsc', ['-b'])
+
+const command = ['packages/server/bin/sluice.js', 'serve', ...process.argv.slice(2)]
+const child = spawn(process.execPath, command, { stdio: 'inherit' })
+// A terminal's Ctrl-C reaches both; whoever ends this process alone means the service.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+child.on('exit', (code, signal) => {
+  process.exitCode = signal === null ? code : 1
+})
