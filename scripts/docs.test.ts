@@ -1,10 +1,12 @@
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startRedis } from 'sluice-harness'
 import { expect, test } from 'vitest'
 
 const root = new URL('..', import.meta.url).pathname
+/** A compiler and all frameworks, on a busy machine. */
+const SLOW_MS = 60_000
 
 function pages(): string[] {
   const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
@@ -26,9 +28,14 @@ function inFolder(run: (folder: string) => void): void {
   }
 }
 
-const bin = (name: string) => join(root, 'node_modules/.bin', name)
+/** What a compiler complains about is on its standard output, which an error of Node's does not show. */
+function runBin(name: string, args: string[], env = process.env): void {
+  const options = { cwd: root, env, encoding: 'utf8' } as const
+  const { status, stdout, stderr } = spawnSync(join(root, 'node_modules/.bin', name), args, options)
+  if (status !== 0) throw new Error(`${name} ended with ${status}\n${stdout}${stderr}`)
+}
 
-test('every TypeScript example in README and docs type-checks and runs', async () => {
+test('every TypeScript example in README and docs type-checks and runs', { timeout: SLOW_MS }, async () => {
   const redis = await startRedis()
   inFolder(folder => {
     const files = pages().flatMap(page =>
@@ -39,19 +46,20 @@ test('every TypeScript example in README and docs type-checks and runs', async (
       }),
     )
     expect(files.length).toBeGreaterThan(3)
-    const compilerOptions = { noEmit: true, allowImportingTsExtensions: true, noUnusedLocals: false, types: ['node'] }
+    const compilerOptions = {
+      ...{ noEmit: true, allowImportingTsExtensions: true, noUnusedLocals: false, types: ['node'] },
+      // The decorators of Nest are the older kind.
+      experimentalDecorators: true,
+    }
     const tsconfig = { extends: '../../../tsconfig.base.json', compilerOptions, include: ['*.mts'] }
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
-    execFileSync(bin('tsc'), ['-p', folder], { stdio: 'pipe' })
+    const settings = join(folder, 'tsconfig.json')
+    writeFileSync(settings, JSON.stringify(tsconfig))
+    runBin('tsc', ['-p', folder])
     // Clients of servers stay connected, as a service's would.
     const all = [...files.map(file => `await import('./${file}')`), 'process.exit()']
     writeFileSync(join(folder, 'all.mts'), all.join('\n'))
     const env = { ...process.env, REDIS_URL: `redis://${redis.host}:${redis.port}` }
-    execFileSync(bin('tsx'), ['--conditions=@sluice/source', join(folder, 'all.mts')], {
-      stdio: 'pipe',
-      cwd: root,
-      env,
-    })
+    runBin('tsx', ['--conditions=@sluice/source', '--tsconfig', settings, join(folder, 'all.mts')], env)
   })
   await redis.stop()
 })

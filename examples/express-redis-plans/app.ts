@@ -1,0 +1,45 @@
+import express, { type NextFunction, type Request, type Response } from 'express'
+import { type Store, tokenBucket } from 'sluice'
+import { rateLimit } from 'sluice/express'
+import { all, firstOf, ip, plans, route, user } from 'sluice/http'
+
+export function createApp(store: Store) {
+  const app = express()
+  app.use(signIn)
+  app.use(
+    rateLimit({
+      store,
+      trustProxy: ['10.0.0.0/8'],
+      limits: {
+        caller: {
+          policy: plans({ anonymous: '60/h', free: '100/m', pro: '1000/m' }),
+          key: firstOf(
+            user(r => r.auth?.userId),
+            ip(),
+          ),
+        },
+        search: {
+          policy: tokenBucket({ capacity: 20, refill: '5/s' }),
+          key: all(ip(), route()),
+          when: r => r.route === '/search',
+          cost: 5,
+        },
+      },
+    }),
+  )
+  app.get('/orders/:id', (request, response) => void response.json({ id: request.params.id }))
+  app.get('/search', (_, response) => void response.json({ found: [] }))
+  return app
+}
+
+/** Who is asking, and on which plan. A real service finds this in its database. */
+const ACCOUNTS: Readonly<Record<string, { userId: string; plan: string }>> = {
+  'Bearer token-of-fay': { userId: 'fay', plan: 'free' },
+  'Bearer token-of-pat': { userId: 'pat', plan: 'pro' },
+}
+
+/** The limiter runs after this, so it knows users who have proved who they are. Everybody else is anonymous. */
+function signIn(request: Request, _: Response, next: NextFunction): void {
+  Object.assign(request, { auth: ACCOUNTS[request.get('authorization') ?? ''] })
+  next()
+}

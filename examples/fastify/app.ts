@@ -1,0 +1,25 @@
+import fastify from 'fastify'
+import { type Clock, tokenBucket } from 'sluice'
+import { rateLimit } from 'sluice/fastify'
+import { ip } from 'sluice/http'
+
+export async function createApp(settings: { clock?: Clock } = {}) {
+  const app = fastify()
+  await app.register(rateLimit, { ...settings, policy: tokenBucket({ capacity: 10, refill: '10/m' }) })
+
+  app.get('/orders/:id', async request => request.params)
+
+  // The same bucket, at another price.
+  app.get('/search', { config: { rateLimit: { cost: 5 } } }, async () => ({ found: [] }))
+
+  // A limit of its own, beside the bucket: a request is charged to both or to neither.
+  app.post(
+    '/exports',
+    { config: { rateLimit: { limits: { exports: { policy: '1/h', key: ip() } } } } },
+    async (_, reply) => reply.code(202).send(),
+  )
+
+  // None at all.
+  app.get('/health', { config: { rateLimit: false } }, async () => 'ok')
+  return app
+}

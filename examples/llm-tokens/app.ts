@@ -1,0 +1,48 @@
+import express, { type Request, type Response } from 'express'
+import { type Clock, concurrency, tokenBucket } from 'sluice'
+import { rateLimit } from 'sluice/express'
+import { apiKey } from 'sluice/http'
+import { askOf, estimate, type Model } from './model.ts'
+
+/** Keys that were handed out. */
+const KEYS: ReadonlySet<string> = new Set(['key-of-fay', 'key-of-pat'])
+
+/** How many tokens a request has used so far: the handler writes it, the limit reads it when the response has ended. */
+interface ChatRequest extends Request {
+  usedTokens?: number
+}
+
+export function createApp(model: Model, settings: { clock?: Clock } = {}) {
+  const key = apiKey({ header: 'authorization', verify: value => KEYS.has(value) })
+  const limited = rateLimit({
+    ...settings,
+    limits: {
+      tokens: {
+        policy: tokenBucket({ capacity: 10_000, refill: '10000/m' }),
+        key,
+        cost: r => estimate(r.body), // set aside at first …
+        settle: (_, r) => r.usedTokens ?? 0, // … and replaced by what it was in the end
+      },
+      streams: { policy: concurrency({ limit: 2, ttl: '5m' }), key },
+    },
+  })
+  const app = express()
+  app.use(express.json())
+  app.post('/chat', limited, (request: ChatRequest, response) => chat(model, request, response))
+  return app
+}
+
+async function chat(model: Model, request: ChatRequest, response: Response): Promise<void> {
+  const ask = askOf(request.body)
+  if (ask === undefined) {
+    response.status(400).json({ error: 'expected { prompt, maxTokens }' })
+    return
+  }
+  response.type('text/event-stream')
+  for await (const { token, usedTokens } of model(ask)) {
+    if (response.destroyed) return
+    request.usedTokens = usedTokens
+    response.write(`data: ${token}\n\n`)
+  }
+  response.end()
+}
