@@ -35,8 +35,7 @@ export class Engine {
       secret: settings.secret || randomBytes(32).toString('hex'),
       counting: settings.counting as 'together' | 'apart',
       shadow: settings.shadow === 'on',
-      onDecision: decision => this.metrics.decided(decision),
-      onTime: seconds => this.metrics.took(seconds),
+      metrics: this.metrics,
       onEvent: event => {
         if (event.type !== 'nothing-applied') log.warn(`limiter: ${event.type}`, { limiter: event.limiter })
       },

@@ -1,4 +1,4 @@
-import type { Decision, ShadowState } from 'sluice'
+import type { DecisionJson, ShadowState } from 'sluice'
 
 /** Seconds, from what a decision in memory takes to the longest that anybody waits for one. */
 const BOUNDS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, Infinity] as const
@@ -28,11 +28,11 @@ export class Metrics {
   private readonly totals = new Map<string, number>()
   /** Not in `totals` yet. Labels are written out once for each limit and outcome, not for each decision. */
   private readonly decisions = new Map<string, number[]>()
+  private readonly doors = new Map<string, number>()
   private readonly durations = new Array<number>(BOUNDS.length + 1).fill(0)
 
-  decided(decision: Decision): void {
-    const { allowed, degraded, limits } = decision
-    this.count(decision.policy, (allowed ? 0 : 1) + 2 * OUTCOMES.indexOf(degraded === false ? 'ok' : WORDS[degraded]))
+  decided({ policy, allowed, degraded, limits }: DecisionJson): void {
+    this.count(policy, (allowed ? 0 : 1) + 2 * OUTCOMES.indexOf(degraded === false ? 'ok' : WORDS[degraded]))
     for (const { name, shadow, allowed: passes } of limits) {
       if (shadow) this.count(name, (passes ? 0 : 1) + 2 * OUTCOMES.indexOf('shadow'))
     }
@@ -43,7 +43,7 @@ export class Metrics {
   }
 
   asked(door: string): void {
-    this.add(`sluice_requests_total${labels({ door })}`, 1)
+    this.doors.set(door, (this.doors.get(door) ?? 0) + 1)
   }
 
   reloaded(result: 'ok' | 'refused'): void {
@@ -119,6 +119,8 @@ export class Metrics {
         cells[cell] = 0
       }
     }
+    for (const [door, count] of this.doors) this.add(`sluice_requests_total${labels({ door })}`, count)
+    this.doors.clear()
     for (const [i, count] of this.durations.entries()) {
       if (count > 0) this.add(`${DURATION} ${i}`, count)
       this.durations[i] = 0

@@ -16,6 +16,7 @@ import {
   rls,
   rulesLimiter,
 } from 'sluice/rules'
+import type { Metrics } from '../metrics.ts'
 import type { Throttle } from '../resp/throttle.ts'
 import { GrpcError } from '../rls/grpc-status.ts'
 import type { RateLimitRequest, RateLimitResponse } from '../rls/service.ts'
@@ -32,9 +33,7 @@ export interface ParsedRules {
 export interface LocalOptions extends Pick<RlsOptions, 'counting' | 'shadow'> {
   readonly store: Store
   readonly throttle: Throttle
-  readonly onDecision: (decision: Decision) => void
-  /** How long a check took, in seconds. */
-  readonly onTime: (seconds: number) => void
+  readonly metrics: Metrics
   readonly onEvent: NonNullable<RlsOptions['onEvent']>
   /** Seals the ids of reservations in a store that processes share. */
   readonly secret: string
@@ -61,8 +60,8 @@ export class LocalDecider implements Decider {
 
   /** Takes rules up, or throws `RulesError` and keeps those it has. */
   use({ own, envoy }: ParsedRules): void {
-    const { store, onDecision, onEvent, counting, shadow } = this.options
-    const rules = own === undefined ? undefined : rulesLimiter<'sync' | 'async'>(own, { store, onDecision, onEvent })
+    const { store, onEvent, counting, shadow } = this.options
+    const rules = own === undefined ? undefined : rulesLimiter<'sync' | 'async'>(own, { store, onEvent })
     const options = { store, onEvent, ...(counting && { counting }), ...(shadow && { shadow }) }
     const descriptors = envoy.length === 0 ? undefined : rls(envoy, options)
     this.rules = rules
@@ -71,9 +70,11 @@ export class LocalDecider implements Decider {
 
   check({ subject, cost }: Ask): Maybe<DecisionJson> {
     const startedAt = performance.now()
-    const decision = this.loaded.limiter.consume(subject, { cost })
-    if (decision instanceof Promise) return decision.then(made => this.timed(made, startedAt).toJSON())
-    return this.timed(decision, startedAt).toJSON()
+    const { limiter } = this.loaded
+    // A cost of 1 is what limiters are fastest at, where nobody says it.
+    const decision = cost === 1 ? limiter.consume(subject) : limiter.consume(subject, { cost })
+    if (decision instanceof Promise) return decision.then(made => this.told(made, startedAt))
+    return this.told(decision, startedAt)
   }
 
   peek({ subject, cost }: Ask): Maybe<DecisionJson> {
@@ -89,9 +90,10 @@ export class LocalDecider implements Decider {
   }
 
   reserve({ subject, cost }: Ask, ttlMs: number): Maybe<Reserved> {
+    const startedAt = performance.now()
     const reserved = this.loaded.limiter.reserve(subject, { cost, ttl: ttlMs })
     const keep = (held: Awaited<typeof reserved>): Reserved => ({
-      decision: held.decision.toJSON(),
+      decision: this.told(held.decision, startedAt),
       id: held.allowed ? this.reservations.keep(held, ttlMs) : undefined,
     })
     return reserved instanceof Promise ? reserved.then(keep) : keep(reserved)
@@ -124,9 +126,12 @@ export class LocalDecider implements Decider {
     }
   }
 
-  private timed(decision: Decision, startedAt: number): Decision {
-    this.options.onTime((performance.now() - startedAt) / 1000)
-    return decision
+  private told(decision: Decision, startedAt: number): DecisionJson {
+    const { metrics } = this.options
+    metrics.took((performance.now() - startedAt) / 1000)
+    const json = decision.toJSON()
+    metrics.decided(json)
+    return json
   }
 
   private get loaded(): AnyRules {

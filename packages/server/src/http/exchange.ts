@@ -22,25 +22,26 @@ export class BadRequest extends Error {
 const JSON_TYPE = 'application/json'
 export const MOST_BYTES = 1_048_576
 
-/** Reads a body of known size in one piece where it comes in one. */
+/** Reads a body; one that came whole in its first piece, as most do, is not waited for any longer. */
 export function readBody(request: IncomingMessage, then: (error: BadRequest | undefined, text: string) => void): void {
+  const length = Number(request.headers['content-length'] ?? NaN)
   const chunks: Buffer[] = []
   let bytes = 0
-  request.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-    if (bytes > MOST_BYTES) {
-      request.removeAllListeners('data')
-      request.resume()
-      then(new BadRequest(413, `expected a body of at most ${MOST_BYTES} bytes`), '')
-      return
-    }
-    chunks.push(chunk)
-  })
-  request.on('end', () => {
-    if (bytes > MOST_BYTES) return
+  let isRead = false
+  const done = (error?: BadRequest) => {
+    if (isRead) return
+    isRead = true
     const whole = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-    then(undefined, whole.toString('utf8'))
+    then(error, error === undefined ? whole.toString('utf8') : '')
+  }
+  request.on('data', (chunk: Buffer) => {
+    if (isRead) return
+    bytes += chunk.length
+    chunks.push(chunk)
+    if (bytes > MOST_BYTES) done(new BadRequest(413, `expected a body of at most ${MOST_BYTES} bytes`))
+    else if (bytes === length) done()
   })
+  request.on('end', () => done())
 }
 
 export function json(status: number, value: unknown, fields?: Answer['fields']): Answer {
@@ -54,6 +55,7 @@ export function problem(status: number, message: string): Answer {
 /** One write: status line, fields and body together. */
 export function send(response: ServerResponse, { status, body, type = JSON_TYPE, fields }: Answer): void {
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-  response.writeHead(status, { 'Content-Type': type, 'Content-Length': length, ...fields })
+  const own = { 'Content-Type': type, 'Content-Length': length }
+  response.writeHead(status, fields === undefined ? own : { ...own, ...fields })
   response.end(body)
 }

@@ -60,7 +60,7 @@ describe('over a store whose clock stands still', () => {
     // Limited, limit, remaining: the seconds are rounded up to a microsecond first.
     const three = (reply: string) => reply.split('\r\n').slice(1, 4).join(' ')
     for (let i = 0; i < 3000; i++) {
-      clock.advance(Math.floor(next() * 3) * 142.857)
+      clock.advance(Math.ceil(Math.floor(next() * 6) * 142_857.142) / 1000)
       const quantity = BigInt(Math.floor(next() * 4))
       const nowNs = BigInt(Math.round(clock.now() * 1000)) * 1000n
       const reply = await ask('CL.THROTTLE', 'k', '20', '7', '1', String(quantity))

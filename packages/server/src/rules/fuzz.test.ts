@@ -7,7 +7,7 @@ import { stringify } from 'yaml'
 import { loadDescriptors, loadRules } from './load.ts'
 import { RulesFileError } from './problems.ts'
 
-const RUNS = { numRuns: 500 }
+const RUNS = { numRuns: 300 }
 const folder = fileURLToPath(new URL('./fixtures/', import.meta.url))
 const samples = ['valid', 'mistakes', 'envoy'].flatMap(kind =>
   readdirSync(folder + kind)

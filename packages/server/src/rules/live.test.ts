@@ -208,6 +208,26 @@ describe('reload', () => {
     expect(rules.current).toBe(1)
   })
 
+  test('keeps the old rules where the new cannot be taken up', () => {
+    writeFileSync(path, perHour(100))
+    const told: boolean[] = []
+    const rules = new LiveRules({
+      path,
+      load: loadRules,
+      changes: ruleChanges,
+      onReload({ loaded }) {
+        told.push(loaded)
+        if (loaded) throw new Error('no room')
+      },
+    })
+    open.push(rules)
+    writeFileSync(path, perHour(50))
+    expect(rules.reload()).toMatchObject({ loaded: false, problems: [{ message: 'Error: no room' }] })
+    expect(limitOf(rules)).toMatchObject({ limit: 100 })
+    expect(rules.counts).toEqual({ loaded: 1, refused: 1 })
+    expect(told).toEqual([true, false])
+  })
+
   test('80 of 100 used and the limit now 50: none remain', () => {
     writeFileSync(path, perHour(100))
     const store = memoryStore()

@@ -84,21 +84,24 @@ export class LiveRules<R> {
     }
   }
 
+  /** Whoever is told takes the rules up; where that fails, the old ones stay. */
   private take({ seen, load }: Found<R>): Reload {
     const { changes, onReload } = this.options
+    const before = this.current
     this.seen = seen
-    let reload: Reload
     try {
-      const before = this.current
       this.current = load()
+      const reload: Reload = { loaded: true, changes: changes(before, this.current) }
+      onReload?.(reload, this.current)
       this.counts.loaded++
-      reload = { loaded: true, changes: changes(before, this.current) }
+      return reload
     } catch (error) {
+      this.current = before
       this.counts.refused++
-      reload = { loaded: false, problems: this.problemsOf(error) }
+      const reload: Reload = { loaded: false, problems: this.problemsOf(error) }
+      onReload?.(reload, this.current)
+      return reload
     }
-    onReload?.(reload, this.current)
-    return reload
   }
 
   /** Whatever it was: a service does not fall over because of a file. */

@@ -1,6 +1,7 @@
 import { type Domains, type Mistake, type Rules, RulesError, readDescriptorFiles, readRules } from 'sluice/rules'
 import { type Problem, RulesFileError } from './problems.ts'
 import type { Source } from './sources.ts'
+import { proxyProblems } from './trusted-proxies.ts'
 import { parseYaml, type YamlFile } from './yaml-file.ts'
 
 /** A rules file of our own: as parsed, for `rulesLimiter`, and as checked. */
@@ -24,7 +25,10 @@ export function loadRules(sources: readonly Source[]): LoadedRules {
   }
   const file = parseYaml(source, isTextInRules)
   const { value: parsed } = file
-  return { parsed, rules: withPositions([file], () => readRules(parsed)) }
+  const rules = withPositions([file], () => readRules(parsed))
+  const problems = proxyProblems(rules, file)
+  if (problems.length > 0) throw new RulesFileError(problems)
+  return { parsed, rules }
 }
 
 /** Throws `RulesFileError` with everything that is wrong with any of the files. */
