@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { MemoryStore } from 'sluice'
+import type { Clock, MemoryStore } from 'sluice'
 import { addressRanges, clientAddress } from 'sluice/http'
 import { type RuleLimit, type Rules, readRules } from 'sluice/rules'
 import { LocalDecider, type ParsedRules } from './decider/local-decider.ts'
@@ -18,7 +18,7 @@ export class Engine {
   private readonly opened: OpenStore
   private outages = 0
 
-  constructor(settings: Settings, address: string, log: Log) {
+  constructor(settings: Settings, address: string, log: Log, clock?: Clock) {
     const onOutage = (event: { type: string; error?: { code: string } }) => {
       if (event.type === 'outage') {
         this.outages++
@@ -27,11 +27,12 @@ export class Engine {
       if (event.type === 'recovered') this.outages = Math.max(0, this.outages - 1)
       log.warn(`store: ${event.type}`, { ...event, error: event.error?.code })
     }
-    this.opened = storeFrom(address, onOutage, () => log.warn('the store is full: new keys share what is left'))
+    const onOverflow = () => log.warn('the store is full: new keys share what is left')
+    this.opened = storeFrom(address, onOutage, onOverflow, clock)
     const { store, kind } = this.opened
     this.decider = new LocalDecider({
       store,
-      throttle: kind === 'memory' ? memoryThrottle() : storeThrottle(store),
+      throttle: kind === 'memory' ? memoryThrottle({ clock: store.clock }) : storeThrottle(store),
       secret: settings.secret || randomBytes(32).toString('hex'),
       counting: settings.counting as 'together' | 'apart',
       shadow: settings.shadow === 'on',
@@ -76,7 +77,10 @@ export class Engine {
 export function siteOf(parsed: ParsedRules): DecideSite {
   const rules: Rules | undefined = parsed.own === undefined ? undefined : readRules(parsed.own)
   const trustProxy = rules?.trustedProxies ?? ['loopback']
-  const ranges = typeof trustProxy === 'number' ? undefined : addressRanges([...trustProxy], 'trusted_proxies')
+  // This door has no socket without an address.
+  const isRange = (range: string) => range !== 'unix'
+  const ranges =
+    typeof trustProxy === 'number' ? undefined : addressRanges(trustProxy.filter(isRange), 'trusted_proxies')
   const limits: readonly RuleLimit[] = rules?.limits ?? []
   return {
     clientAddress: clientAddress({ trustProxy }),

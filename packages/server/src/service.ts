@@ -1,3 +1,4 @@
+import type { Clock } from 'sluice'
 import type { Decider, Maybe } from './decider/decider.ts'
 import type { ParsedRules } from './decider/local-decider.ts'
 import { type Doors, openDoors } from './doors.ts'
@@ -13,9 +14,9 @@ export interface Service extends Doors {
   reload(): boolean
 }
 
-/** One process that decides and speaks all protocols. Comes back when all doors are open. */
-export async function startService(settings: Settings, log: Log): Promise<Service> {
-  const { engine, keeper } = openEngine(settings, log)
+/** One process that decides and speaks all protocols. Comes back when all doors are open. Tests bring a clock. */
+export async function startService(settings: Settings, log: Log, clock?: Clock): Promise<Service> {
+  const { engine, keeper } = openEngine(settings, log, clock)
   try {
     const doors = await openFor(settings, log, keeper, engine.decider, engine.metrics, () => engine.metricsText())
     return {
@@ -35,12 +36,12 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
 }
 
 /** What decides, with its rules loaded. */
-export function openEngine(settings: Settings, log: Log): { engine: Engine; keeper: RulesKeeper } {
+export function openEngine(settings: Settings, log: Log, clock?: Clock): { engine: Engine; keeper: RulesKeeper } {
   const keeper = new RulesKeeper(settings, log, {
     use: rules => engine.use(rules),
     counted: result => engine.metrics.reloaded(result),
   })
-  const engine = new Engine(settings, settings.store || keeper.store, log)
+  const engine = new Engine(settings, settings.store || keeper.store, log, clock)
   engine.use(keeper.current)
   return { engine, keeper }
 }

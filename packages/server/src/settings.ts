@@ -10,10 +10,16 @@ interface Setting<T> {
   readonly meaning: string
 }
 
-const port = (text: string) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined)
-const count = (text: string) => (/^\d{1,6}$/.test(text) ? Number(text) : undefined)
-const text = (value: string) => (value === '' ? undefined : value)
+const upTo = (most: number) => (text: string) =>
+  /^\d{1,9}$/.test(text) && Number(text) <= most ? Number(text) : undefined
+const port = upTo(65_535)
+const text = (value: string) => value
+/** What a header can carry as it is: with a space or an umlaut in it, a token would open nothing. */
+const token = (text: string) => (/^[!-~]+$/.test(text) ? text : undefined)
 const PORT = 'a port from 0 (a free one) to 65535'
+const TOKEN = 'a secret of letters, digits and signs of ASCII'
+const MOST_WORKERS = 256
+const LONGEST_DRAIN_MS = 600_000
 
 /** All of them. `docs/reference/settings.md` is held equal to this table by a test. */
 export const SETTINGS = {
@@ -49,31 +55,31 @@ export const SETTINGS = {
     'workers',
     'SLUICE_WORKERS',
     1,
-    count,
-    'a number of processes',
+    upTo(MOST_WORKERS),
+    `a number of processes from 0 to ${MOST_WORKERS}`,
     'Processes that speak the protocols; 0 is one for each core.',
   ),
   adminToken: setting(
     'admin-token',
     'SLUICE_ADMIN_TOKEN',
     '',
-    text,
-    'a secret',
+    token,
+    TOKEN,
     'What reset, refund and mode changes must bring. Without it they work from this machine only.',
   ),
   checkToken: setting(
     'check-token',
     'SLUICE_CHECK_TOKEN',
     '',
-    text,
-    'a secret',
+    token,
+    TOKEN,
     'What checks must bring, over HTTP as a bearer token, over RESP by AUTH.',
   ),
   secret: setting(
     'secret',
     'SLUICE_SECRET',
     '',
-    text,
+    given => (given.length < 16 ? undefined : given),
     'a secret of at least 16 characters',
     'Seals the ids of reservations, so that any replica can settle them.',
   ),
@@ -106,8 +112,8 @@ export const SETTINGS = {
     'drain-ms',
     'SLUICE_DRAIN_MS',
     5000,
-    count,
-    'milliseconds',
+    upTo(LONGEST_DRAIN_MS),
+    `milliseconds from 0 to ${LONGEST_DRAIN_MS}`,
     'How long what was asked before SIGTERM may take.',
   ),
 } as const
@@ -134,8 +140,6 @@ export function readSettings(
   const settings = Object.fromEntries(Object.entries<Setting<number | string>>(SETTINGS).map(read)) as Settings
   if ((settings.tlsCert === '') !== (settings.tlsKey === ''))
     wrong.push('--tls-cert and --tls-key: expected both or neither')
-  if (settings.secret !== '' && settings.secret.length < 16)
-    wrong.push('SLUICE_SECRET: expected at least 16 characters')
   if (wrong.length > 0) throw new SluiceError('SLUICE_BAD_OPTION', wrong.join('; '))
   return settings
 }
@@ -143,7 +147,7 @@ export function readSettings(
 const SECRETS: readonly string[] = ['adminToken', 'checkToken', 'secret', 'store'] satisfies SettingName[]
 
 /** What must not be printed. */
-export function isSecret(name: string): boolean {
+function isSecret(name: string): boolean {
   return SECRETS.includes(name)
 }
 

@@ -1,5 +1,5 @@
 import { Cluster, Redis } from 'ioredis'
-import { memoryStore, SluiceError, type Store } from 'sluice'
+import { type Clock, memoryStore, SluiceError, type Store } from 'sluice'
 import { redisStore, type StoreEvent } from 'sluice/redis'
 
 /** Envoy waits 20 ms for an answer and then goes without. */
@@ -16,10 +16,18 @@ export function isSharedStore(address: string): boolean {
   return address !== '' && address !== 'memory'
 }
 
-/** The store an address names: `memory`, `redis://…`, `rediss://…` or `redis-cluster://a:7000,b:7000`. */
-export function storeFrom(address: string, onEvent: (event: StoreEvent) => void, onOverflow: () => void): OpenStore {
+/**
+ * The store an address names: `memory`, `redis://…`, `rediss://…` or `redis-cluster://a:7000,b:7000`. A clock given is
+ * the memory's; Redis has its own.
+ */
+export function storeFrom(
+  address: string,
+  onEvent: (event: StoreEvent) => void,
+  onOverflow: () => void,
+  clock?: Clock,
+): OpenStore {
   if (!isSharedStore(address)) {
-    const store = memoryStore({ onOverflow })
+    const store = memoryStore({ onOverflow, ...(clock && { clock }) })
     return { store, kind: 'memory', close: async () => store.close() }
   }
   const client = clientFor(address)
@@ -36,27 +44,51 @@ export function storeFrom(address: string, onEvent: (event: StoreEvent) => void,
   }
 }
 
+/**
+ * Back at a server that was away within a tenth of a second, where ioredis would wait ever longer. Nothing is sent twice:
+ * nobody waits any more for what the connection was lost over, and the store is spared the means to tell doubles.
+ */
+const RETRY_MS = 100
+const CLIENT = { retryStrategy: () => RETRY_MS, autoResendUnfulfilledCommands: false } as const
+
+/** An address may hold a password, so what is wrong with one is told without showing it. */
 function clientFor(address: string): Redis | Cluster {
-  if (address.startsWith('redis-cluster://')) return clusterFor(address)
-  if (/^rediss?:\/\//.test(address)) return new Redis(address)
-  // The address may hold a password, so it is not shown.
-  throw new SluiceError('SLUICE_BAD_OPTION', 'expected a store memory, redis://…, rediss://… or redis-cluster://…')
+  try {
+    if (address.startsWith('redis-cluster://')) return clusterFor(address)
+    if (isRedisUrl(address)) return new Redis(address, CLIENT)
+  } catch {
+    // It cannot be read; the error's own words would show it.
+  }
+  throw new SluiceError(
+    'SLUICE_BAD_OPTION',
+    'expected a store memory, redis://user:password@host:port/db, rediss://… or redis-cluster://host:port,host:port; ' +
+      'in a password, write signs such as @ and / as %40 and %2F',
+  )
 }
 
-/** `redis-cluster://user:password@a:7000,b:7000`. */
+function isRedisUrl(address: string): boolean {
+  if (!/^rediss?:\/\//.test(address)) return false
+  const { hostname, pathname } = new URL(address)
+  return hostname !== '' && /^(\/\d*)?$/.test(pathname)
+}
+
+/** `redis-cluster://user:password@a:7000,b:7000`; throws where it is none. */
 function clusterFor(address: string): Cluster {
-  const [, user, password, hosts = ''] = /^redis-cluster:\/\/(?:([^:@]*)(?::([^@]*))?@)?(.*?)\/?$/.exec(address) ?? []
-  const nodes = hosts.split(',').map(node => {
-    const [, host, port] = /^(.+):(\d+)$/.exec(node.trim()) ?? []
-    if (host === undefined) {
-      throw new SluiceError('SLUICE_BAD_OPTION', `expected redis-cluster://host:port,host:port, got a node '${node}'`)
-    }
-    return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
-  })
-  return new Cluster(nodes, {
-    redisOptions: {
-      ...(user !== undefined && user !== '' && { username: decodeURIComponent(user) }),
-      ...(password !== undefined && { password: decodeURIComponent(password) }),
+  const [, user, password, hosts = ''] =
+    /^redis-cluster:\/\/(?:([^:@]*)(?::([^@]*))?@)?([^@]*?)\/?$/.exec(address) ?? []
+  const nodes = hosts.split(',').map(node => new URL(`redis://${node.trim()}`))
+  if (!nodes.every(({ hostname, port }) => hostname !== '' && port !== '')) {
+    throw new TypeError('a node without a host or a port')
+  }
+  return new Cluster(
+    nodes.map(({ hostname, port }) => ({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) })),
+    {
+      clusterRetryStrategy: () => RETRY_MS,
+      redisOptions: {
+        ...CLIENT,
+        ...(user !== undefined && user !== '' && { username: decodeURIComponent(user) }),
+        ...(password !== undefined && { password: decodeURIComponent(password) }),
+      },
     },
-  })
+  )
 }

@@ -12,6 +12,9 @@ export interface Ask {
   readonly cost: number
 }
 
+/** What was really used: of all limits that a call's cost counts for, or by the names of limits. */
+export type Actual = number | Readonly<Record<string, number>>
+
 export interface Reserved {
   readonly decision: DecisionJson
   /** By which the reservation is settled; undefined where it was refused. Nobody can guess it. */
@@ -30,7 +33,7 @@ export interface Decider extends RateLimitService {
   reset(subject: Attributes, limits: readonly string[] | undefined): Maybe<void>
   reserve(ask: Ask, ttlMs: number): Maybe<Reserved>
   /** Ends a reservation with what was used, or with nothing; undefined where there is none of that id. */
-  settle(id: string, actual: number | undefined): Maybe<Settlement | undefined>
+  settle(id: string, actual: Actual | undefined): Maybe<Settlement | undefined>
   explain(ask: Ask): Maybe<readonly Explanation[]>
   setMode(limit: string, mode: LimitMode): Maybe<void>
   shadows(): Maybe<readonly ShadowState[]>

@@ -3,7 +3,7 @@ import type { Attributes, Explanation } from 'sluice/rules'
 import type { Readings } from '../metrics.ts'
 import type { Throttle, Ask as ThrottleAsk, Verdict } from '../resp/throttle.ts'
 import type { RateLimitRequest, RateLimitResponse } from '../rls/service.ts'
-import type { Ask, Decider, Reserved } from './decider.ts'
+import type { Actual, Ask, Decider, Reserved } from './decider.ts'
 import { type Answers, type Asked, FarError, type Question } from './wire.ts'
 
 /**
@@ -56,7 +56,7 @@ export class FarDecider implements Decider {
     return this.ask('reserve', ask, ttlMs)
   }
 
-  settle(id: string, actual: number | undefined): Promise<Settlement | undefined> {
+  settle(id: string, actual: Actual | undefined): Promise<Settlement | undefined> {
     return this.ask('settle', id, actual)
   }
 

@@ -20,7 +20,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Throttle } from '../resp/throttle.ts'
 import { GrpcError } from '../rls/grpc-status.ts'
 import type { RateLimitRequest, RateLimitResponse } from '../rls/service.ts'
-import type { Ask, Decider, Maybe, Reserved } from './decider.ts'
+import type { Actual, Ask, Decider, Maybe, Reserved } from './decider.ts'
 import { answerOf, questionOf, told } from './descriptors.ts'
 import { HeldReservations, type Reservations, SealedReservations } from './reservations.ts'
 
@@ -99,7 +99,7 @@ export class LocalDecider implements Decider {
     return reserved instanceof Promise ? reserved.then(keep) : keep(reserved)
   }
 
-  settle(id: string, actual: number | undefined): Maybe<Settlement | undefined> {
+  settle(id: string, actual: Actual | undefined): Maybe<Settlement | undefined> {
     const reservation = this.reservations.take(id)
     return actual === undefined ? reservation?.cancel() : reservation?.settle(actual)
   }

@@ -2,7 +2,7 @@ import type { Attributes } from 'sluice/rules'
 import type { Ask } from '../decider/decider.ts'
 import { BadRequest } from './exchange.ts'
 
-const MOST_ATTRIBUTES = 64
+export const MOST_ATTRIBUTES = 64
 export const MOST_IN_A_BATCH = 1000
 
 /** A parsed body as a map, or the caller's mistake. */
@@ -50,6 +50,11 @@ function parse(text: string): unknown {
   }
 }
 
-function isMap(value: unknown): value is Record<string, unknown> {
+/** A cost as a query or a command line has it. */
+export function costOf(text: string): number {
+  return /^\d+$/.test(text) ? Number(text) : NaN
+}
+
+export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

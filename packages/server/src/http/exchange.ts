@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { StoreUnavailable } from 'sluice'
 
 /** What a route answers. */
 export interface Answer {
@@ -12,11 +14,19 @@ export interface Answer {
 export class BadRequest extends Error {
   override readonly name = 'BadRequest'
   readonly status: number
+  readonly fields: Answer['fields']
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, fields?: Answer['fields']) {
     super(message)
     this.status = status
+    this.fields = fields
   }
+}
+
+/** What the library says to whoever misuses it, here or in the process that decides. An outage is nobody's misuse. */
+export function isMisuse(error: unknown): error is Error {
+  const { code } = Object(error) as { code?: unknown }
+  return error instanceof Error && !(error instanceof StoreUnavailable) && String(code).startsWith('SLUICE_')
 }
 
 const JSON_TYPE = 'application/json'
@@ -31,8 +41,11 @@ export function readBody(request: IncomingMessage, then: (error: BadRequest | un
   const done = (error?: BadRequest) => {
     if (isRead) return
     isRead = true
+    if (error !== undefined) return then(error, '')
     const whole = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-    then(error, error === undefined ? whole.toString('utf8') : '')
+    // Bytes that are no text would all become the same sign, and different callers one.
+    if (!isUtf8(whole)) return then(new BadRequest(400, 'expected a body in UTF-8'), '')
+    then(undefined, whole.toString('utf8'))
   }
   request.on('data', (chunk: Buffer) => {
     if (isRead) return
@@ -48,8 +61,8 @@ export function json(status: number, value: unknown, fields?: Answer['fields']):
   return { status, body: JSON.stringify(value), ...(fields !== undefined && { fields }) }
 }
 
-export function problem(status: number, message: string): Answer {
-  return { status, body: JSON.stringify({ error: message }) }
+export function problem(status: number, message: string, fields?: Answer['fields']): Answer {
+  return json(status, { error: message }, fields)
 }
 
 /** One write: status line, fields and body together. */

@@ -1,7 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { isLoopback, Token } from '../auth.ts'
-import type { Right } from './api.ts'
+import type { Right } from './route.ts'
 import { BadRequest } from './exchange.ts'
+
+const CHALLENGE = { 'WWW-Authenticate': 'Bearer' }
+/** What proxies say of whom they speak for. */
+const FORWARDED = /^(forwarded|via|x-forwarded-.*|x-original-.*|x-real-ip|x-client-ip|cf-connecting-ip|true-client-ip)$/
 
 /** Who may call what. */
 export class Gate {
@@ -19,20 +23,25 @@ export class Gate {
     if (this.admin?.opens(authorization)) return
     if (right === 'check') {
       if (this.check === undefined || this.check.opens(authorization)) return
-      throw new BadRequest(401, 'expected Authorization: Bearer with the check token')
+      throw new BadRequest(401, 'expected Authorization: Bearer with the check token', CHALLENGE)
     }
-    if (this.admin !== undefined) throw new BadRequest(401, 'expected Authorization: Bearer with the admin token')
+    if (this.admin !== undefined) {
+      throw new BadRequest(401, 'expected Authorization: Bearer with the admin token', CHALLENGE)
+    }
     if (!isFromHere(request)) {
       throw new BadRequest(403, 'operators may call from this machine only: set SLUICE_ADMIN_TOKEN to allow others')
     }
   }
 }
 
-/** From a program on this machine: not through a proxy that runs here, nor from a page that a browser here has open. */
-function isFromHere({ headers, socket }: IncomingMessage): boolean {
+/**
+ * From a program on this machine: not through a proxy that runs here, nor from a page that a browser here has open, be it
+ * under a name that leads here. nginx as it comes says nothing of itself, but speaks HTTP/1.0.
+ */
+function isFromHere({ headers, socket, httpVersion }: IncomingMessage): boolean {
   const host = headers.host?.replace(/:\d+$/, '')
   const named = host === 'localhost' || host === '[::1]' || isLoopback(host)
   const sameOrigin = headers.origin === undefined || headers.origin === `http://${headers.host}`
-  const forwarded = headers['x-forwarded-for'] ?? headers.forwarded ?? headers.via
-  return isLoopback(socket.remoteAddress) && named && sameOrigin && forwarded === undefined
+  const direct = httpVersion !== '1.0' && !Object.keys(headers).some(name => FORWARDED.test(name))
+  return isLoopback(socket.remoteAddress) && named && sameOrigin && direct
 }

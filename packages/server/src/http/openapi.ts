@@ -1,61 +1,59 @@
-import { API, type Route } from './api.ts'
-
-const schema = (properties: object, required: readonly string[] = []) => ({
-  type: 'object',
-  properties,
-  ...(required.length > 0 && { required }),
-})
-const whole = { type: 'integer', minimum: 0 }
-const attribute = { type: ['string', 'number', 'boolean', 'null'] }
-const ask = { ...schema({ cost: { ...whole, default: 1 } }), additionalProperties: attribute }
-
-const SCHEMAS = {
-  Ask: { ...ask, description: 'What is known about the subject, and what it costs.' },
-  Asks: { oneOf: [ref('Ask'), { type: 'array', items: ref('Ask'), minItems: 1, maxItems: 1000 }] },
-  Reserve: { ...schema({ cost: whole, ttl_ms: { type: 'integer', minimum: 1 } }), additionalProperties: attribute },
-  Settle: schema({ id: { type: 'string' }, actual: whole, cancel: { type: 'boolean' } }, ['id']),
-  Reset: {
-    ...schema({ limits: { type: 'array', items: { type: 'string' } } }),
-    additionalProperties: attribute,
-  },
-  Mode: schema({ limit: { type: 'string' }, mode: { enum: ['enforce', 'shadow', 'off'] } }, ['limit', 'mode']),
-  RateLimitRequest: { type: 'object', description: 'envoy.service.ratelimit.v3.RateLimitRequest as proto3 JSON' },
-} as const
+import { API } from './api.ts'
+import type { Route } from './route.ts'
+import { ref, SCHEMAS } from './schemas.ts'
 
 const MEANINGS: Readonly<Record<number, string>> = {
   200: 'Allowed, or done.',
+  400: 'What was expected is in `error`.',
+  401: 'The token is missing, or another.',
+  403: 'Without an admin token, operators may call from the same machine only.',
   404: 'No such reservation.',
+  413: 'The body is too large.',
   429: 'Refused: the body says by which limit and until when, as does Retry-After.',
   500: 'The question could not be answered.',
-  503: 'Refused, because the store is down and the limit fails closed.',
+  503: 'The store cannot be asked: a limit that fails closed refuses, and operators have to try again.',
 }
+
+/** What any call may be answered, beside what its route says. */
+const ALWAYS = { 400: 'Error', 401: 'Error', 500: 'Error' }
+const WITH_BODY = { 413: 'Error' }
+const TO_OPERATORS = { 403: 'Error', 503: 'Error' }
 
 /** The document at `/openapi.json`, made from the table of routes. */
 export function openApi() {
-  const paths: Record<string, object> = {}
-  for (const route of API) paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) }
   return {
     openapi: '3.1.0',
     info: { title: 'Sluice', version: '1', description: 'Decides, request by request, who is served and who waits.' },
-    paths,
+    paths: Object.fromEntries(API.map(route => [route.path, { [route.method.toLowerCase()]: operation(route) }])),
     components: { schemas: SCHEMAS, securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+    // Whether a token is asked for is up to the settings.
+    security: [{}, { token: [] }],
   }
 }
 
-function operation({ summary, body, statuses, right }: Route) {
-  const responses = Object.fromEntries(
-    statuses.map(status => [status, { description: MEANINGS[status], content: { 'application/json': {} } }]),
-  )
+function operation({ method, summary, right, body, answers }: Route) {
+  const responses = {
+    ...ALWAYS,
+    ...(method === 'POST' && WITH_BODY),
+    ...(right === 'admin' && TO_OPERATORS),
+    ...answers,
+  }
   return {
     summary,
-    ...(right === 'admin' && { security: [{ token: [] }] }),
-    ...(body !== undefined && {
-      requestBody: { required: true, content: { 'application/json': { schema: ref(body) } } },
-    }),
-    responses: { ...responses, 400: { description: 'What was expected is in `error`.' } },
+    tags: [right === 'admin' ? 'operators' : 'callers'],
+    ...(method === 'GET' && { parameters: [QUERY] }),
+    ...(body !== undefined && { requestBody: { required: true, ...content(body) } }),
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, name]) => [
+        status,
+        { description: MEANINGS[Number(status)], ...content(name) },
+      ]),
+    ),
   }
 }
 
-function ref(name: string) {
-  return { $ref: `#/components/schemas/${name}` }
+const QUERY = { name: 'subject', in: 'query', style: 'form', explode: true, schema: ref('Query') }
+
+function content(name: string) {
+  return { content: { 'application/json': { schema: ref(name) } } }
 }

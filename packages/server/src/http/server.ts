@@ -1,13 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { StoreUnavailable } from 'sluice'
 import type { Decider, Maybe } from '../decider/decider.ts'
 import type { Metrics } from '../metrics.ts'
-import { API, type Route } from './api.ts'
-import { answerProxy, type DecideSite, isAsked, subjectOf } from './decide.ts'
-import { type Answer, BadRequest, json, problem, readBody, send } from './exchange.ts'
+import { API } from './api.ts'
+import { isAsked } from './asked-about.ts'
+import { type DecideSite, decide } from './decide.ts'
+import { type Answer, BadRequest, isMisuse, json, problem, readBody, send } from './exchange.ts'
 import type { Gate } from './gate.ts'
 import { openApi } from './openapi.ts'
 import { PAGE } from './page.ts'
+import type { Route } from './route.ts'
 
 export interface HttpOptions {
   readonly host: string
@@ -20,6 +23,7 @@ export interface HttpOptions {
   /** Rules change while the door is open. */
   readonly site: () => DecideSite
   readonly onError: (error: unknown) => void
+  readonly bounds?: Partial<Bounds>
 }
 
 export interface HttpDoor {
@@ -28,21 +32,33 @@ export interface HttpDoor {
   close(graceMs: number): Promise<void>
 }
 
-/** Slow and large clients are bounded by what Node checks; bodies by `readBody`. */
+/** Slow and large clients are bounded by what Node checks, and told in its words; bodies by `readBody`. */
 const BOUNDS = {
   headersTimeout: 5000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1000,
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16_384,
-} as const
+  /** Until a client that does not read its answers is cut off. */
+  stuckMs: 30_000,
+}
+export type Bounds = Readonly<typeof BOUNDS>
+
+/** How soon a connection is closed whose last answer is out, while the door closes. */
+const SWEEP_MS = 10
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+const READ = { Allow: 'GET, HEAD' }
+const WRITE = { Allow: 'POST' }
+const SOON = { 'Retry-After': '1' }
+/** What can be read beside the API. */
+const PAGES = ['/', '/healthz', '/readyz', '/metrics', '/openapi.json']
 
 export function startHttp(options: HttpOptions): Promise<HttpDoor> {
   const door = new Door(options)
-  const server = createServer(BOUNDS, (request, response) => door.enter(request, response))
-  server.on('clientError', (_, socket) => {
-    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
-  })
+  const bounds: Bounds = { ...BOUNDS, ...options.bounds }
+  const server = createServer(bounds, (request, response) => door.enter(request, response))
+  server.timeout = bounds.stuckMs
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port, options.host, () => {
@@ -67,7 +83,7 @@ class Door {
     const mark = target.indexOf('?')
     const path = mark === -1 ? target : target.slice(0, mark)
     const query = mark === -1 ? '' : target.slice(mark + 1)
-    const route = this.routes.get(`${request.method} ${path}`)
+    const route = this.routes.get(`${request.method === 'HEAD' ? 'GET' : request.method} ${path}`)
     if (route !== undefined) this.api(route, query, request, response)
     else this.attempt(response, () => this.other(path, query, request))
   }
@@ -75,25 +91,30 @@ class Door {
   async close(server: Server, graceMs: number): Promise<void> {
     this.draining = true
     const closed = new Promise<void>(resolve => server.close(() => resolve()))
-    server.closeIdleConnections()
-    const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+    // One that was asked something stays open after its answer, for as long as its client likes.
+    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+    const grace = setTimeout(() => server.closeAllConnections(), graceMs)
     await closed
-    clearTimeout(timer)
+    clearInterval(sweep)
+    clearTimeout(grace)
   }
 
   private api(route: Route, query: string, request: IncomingMessage, response: ServerResponse): void {
     const { gate, decider, metrics } = this.options
-    const answer = (text: string) => {
+    try {
+      // Nobody has to take in the body of a stranger.
       gate.pass(route.right, request)
-      metrics.asked('http')
-      return route.answer(text, decider)
+    } catch (error) {
+      this.fail(response, error)
+      return
     }
-    if (route.method === 'GET') this.attempt(response, () => answer(query))
+    metrics.asked('http')
+    if (route.method === 'GET') this.attempt(response, () => route.answer(query, decider))
     else {
       readBody(request, (error, text) =>
         this.attempt(response, () => {
           if (error !== undefined) throw error
-          return answer(text)
+          return route.answer(text, decider)
         }),
       )
     }
@@ -101,11 +122,11 @@ class Door {
 
   private other(path: string, query: string, request: IncomingMessage): Maybe<Answer> {
     const { metricsText, gate } = this.options
-    if (path === '/v1/decide' || path.startsWith('/v1/decide/') || isAsked(request)) return this.decide(query, request)
+    if (path === '/v1/decide' || isAsked(request)) return this.decide(query, request)
     if (request.method !== 'GET' && request.method !== 'HEAD') throw this.missing(path)
     switch (path) {
       case '/':
-        return { status: 200, body: PAGE, type: 'text/html; charset=utf-8' }
+        return PAGE
       case '/healthz':
         return { status: 200, body: 'ok\n', type: 'text/plain' }
       case '/readyz':
@@ -114,7 +135,7 @@ class Door {
           : { status: 503, body: 'not ready\n', type: 'text/plain' }
       case '/metrics': {
         gate.pass('check', request)
-        const page = (text: string): Answer => ({ status: 200, body: text, type: 'text/plain; version=0.0.4' })
+        const page = (text: string): Answer => ({ status: 200, body: text, type: METRICS_TYPE })
         const text = metricsText()
         return text instanceof Promise ? text.then(page) : page(text)
       }
@@ -129,18 +150,12 @@ class Door {
     const { decider, site, gate, metrics } = this.options
     gate.pass('check', request)
     metrics.asked('decide')
-    const asked = new URLSearchParams(query)
-    const place = site()
-    const subject = subjectOf(request, asked, place)
-    const decision = decider.check({ subject, cost: 1 })
-    return decision instanceof Promise
-      ? decision.then(made => answerProxy(made, subject, asked, place.limits))
-      : answerProxy(decision, subject, asked, place.limits)
+    return decide(request, query, site(), decider)
   }
 
   private missing(path: string): BadRequest {
-    const methods = ['GET', 'POST'].filter(method => this.routes.has(`${method} ${path}`))
-    if (methods.length > 0) return new BadRequest(405, `expected ${methods.join(' or ')}`)
+    if (PAGES.includes(path) || this.routes.has(`GET ${path}`)) return new BadRequest(405, 'expected GET', READ)
+    if (this.routes.has(`POST ${path}`)) return new BadRequest(405, 'expected POST', WRITE)
     return new BadRequest(404, 'no such path: see /openapi.json')
   }
 
@@ -158,17 +173,12 @@ class Door {
 
   /** A caller's mistake is told; of ours, only that there was one. */
   private fail(response: ServerResponse, error: unknown): void {
-    if (error instanceof BadRequest) send(response, problem(error.status, error.message))
+    if (error instanceof BadRequest) send(response, problem(error.status, error.message, error.fields))
+    else if (error instanceof StoreUnavailable) send(response, problem(503, 'the store cannot be asked now', SOON))
     else if (isMisuse(error)) send(response, problem(400, error.message))
     else {
       this.options.onError(error)
       send(response, problem(500, 'the request could not be answered'))
     }
   }
-}
-
-/** Of the library, here or in the process that decides. An outage carries such a code too, but is nobody's misuse. */
-function isMisuse(error: unknown): error is Error {
-  const { name, code } = Object(error) as { name?: unknown; code?: unknown }
-  return error instanceof Error && name !== 'StoreUnavailable' && String(code).startsWith('SLUICE_')
 }

@@ -6,8 +6,9 @@ import { Shard } from './shard.ts'
  * takes no more room than a short one.
  *
  * The times are whole microseconds since the epoch and the nanoseconds beyond. A key whose time has passed is idle: a
- * fresh one would behave the same, so idle keys are left out whenever a shard is built anew, and no key is ever removed. A full table gives no
- * fresh start: keys without a place share pooled cells, chosen by hash, and a key that gets a place starts from there.
+ * fresh one would behave the same, so idle keys are left out whenever a shard is built anew, and no key is ever removed.
+ * A full table gives no fresh start: keys without a place share pooled cells, chosen by hash, and a key that gets a place
+ * starts from there.
  */
 export class Cells {
   /** The time of the key sought last: long past without one. */
@@ -21,7 +22,7 @@ export class Cells {
   private readonly mostKeys: number
   private readonly pool = new Shard(POOL)
   private shard: Shard
-  /** Where the key sought last stands, or may stand; -1 without a place. */
+  /** Where the key sought last stands; -1 without a place of its own. */
   private at = -1
   private isOwn = false
   private untilSweep = CALLS_PER_SWEEP

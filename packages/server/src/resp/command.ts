@@ -1,7 +1,7 @@
 import type { Password } from './password.ts'
 import type { Reply } from './reply.ts'
 import type { Session } from './session.ts'
-import type { Throttle, Verdict } from './throttle.ts'
+import type { Ask, Throttle, Verdict } from './throttle.ts'
 import type { Words } from './words.ts'
 
 /** What happened since the start. Connections are those of now. */
@@ -28,7 +28,9 @@ export interface Desk {
   readonly throttle: Throttle
   readonly password: Password | undefined
   readonly stats: RespStats
-  /** For the next decision. One whose answer comes later keeps it, and leaves a new one here. */
+  /** What is asked now. */
+  readonly ask: Ask
+  /** What is answered now. A call whose answer comes later keeps it, and leaves a new one here. */
   verdict: Verdict
 }
 

@@ -23,6 +23,7 @@ test.each([
   ['cl.throttle user123 +15 030 60 1', '*5\r\n:0\r\n:16\r\n:15\r\n:-1\r\n:2\r\n'],
   ['Cl.Throttle  15 30 60', '*5\r\n:0\r\n:16\r\n:15\r\n:-1\r\n:2\r\n'],
   ['CL.THROTTLE', USAGE],
+  ['CL\x0eTHROTTLE', "-ERR unknown command 'CL\x0eTHROTTLE', with args beginning with: \r\n"],
   ['CL.THROTTLE k', USAGE],
   ['CL.THROTTLE k 1 1', USAGE],
   ['CL.THROTTLE k 1 1 1 1 1', USAGE],
@@ -103,6 +104,7 @@ test.each([
     ['CL.THROTTLE k 0 1 9', 'CL.THROTTLE k 0 1 9', 'INFO stats'],
     expect.stringMatching(/throttle_allowed:1\r\nthrottle_limited:1\r\nthrottle_keys:1\r\n/),
   ],
+  [['INFO cpu'], expect.stringMatching(/# CPU\r\nused_cpu_sys:\d+\.\d{6}\r\nused_cpu_user:\d+\.\d{6}\r\n/)],
   [['INFO clients'], '$32\r\n# Clients\r\nconnected_clients:0\r\n\r\n'],
 ])('%j is answered with %j', async (lines, reply) => {
   expect(await last(...lines)).toEqual(reply)

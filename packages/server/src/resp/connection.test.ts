@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import fc from 'fast-check'
 import { until } from 'sluice-harness'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Connection } from './connection.ts'
@@ -97,6 +98,19 @@ describe('order', () => {
     expect(await client.until(allowed(4))).toBe(`${allowed(1)}:1\r\n${allowed(2)}${allowed(3)}${allowed(4)}`)
   })
 
+  test('who quits while it was not read from is gone at once', async () => {
+    const throttle = new SlowThrottle()
+    const server = await started(throttle)
+    const client = await connected(server)
+    client.send('CL.THROTTLE a 0 1 1\r\nDEL a\r\nQUIT\r\n')
+    for (const name of ['a', 'DEL a']) {
+      await until('it is asked for', async () => throttle.asked.includes(name))
+      throttle.answer(name)
+    }
+    expect(await client.untilClosed()).toBe(`${allowed(1)}:1\r\n+OK\r\n`)
+    await until('it is gone', async () => server.stats().connections === 0)
+  })
+
   test('one connection does not wait for another', async () => {
     const throttle = new SlowThrottle()
     const server = await started(throttle)
@@ -126,6 +140,22 @@ describe('malformed frames', () => {
     expect(await bad.untilClosed()).toBe('+PONG\r\n-ERR Protocol error: invalid multibulk length\r\n')
     expect(await good.send('PING\r\n').until('\r\n')).toBe('+PONG\r\n')
     expect(server.stats()).toMatchObject({ protocolErrors: 1, commands: 2, connections: 1 })
+  })
+
+  test('random bytes harm nobody else', async () => {
+    const server = await started()
+    const good = await connected(server)
+    const byte = fc.oneof(fc.constantFrom(...Buffer.from('*$1\r\nCL.THROTTLE "')), fc.nat(255))
+    await fc.assert(
+      fc.asyncProperty(fc.array(byte, { minLength: 1, maxLength: 60 }), async bytes => {
+        const client = await RawClient.connected(server.port!)
+        client.socket.end(Buffer.from(bytes))
+        const text = await client.untilClosed()
+        expect(text).toMatch(/^([-+*:$%_].*\r\n)*$/)
+      }),
+      { numRuns: 200 },
+    )
+    expect(await good.send('PING\r\n').until('\r\n')).toBe('+PONG\r\n')
   })
 
   test('the error comes after the answers that are still to come', async () => {

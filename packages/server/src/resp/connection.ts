@@ -5,7 +5,7 @@ import { Parser } from './parser.ts'
 import { ProtocolError } from './protocol-error.ts'
 import type { Session } from './session.ts'
 
-/** Replies are written at the latest when there are so many bytes of them. */
+/** Replies are written, at the latest, when there are so many bytes of them. */
 const FLUSH_BYTES = 64 * 1024
 /** So many commands may wait for a store; then no more are read. */
 const MOST_WAITING = 1024
@@ -20,9 +20,9 @@ interface Turn {
  * each chunk of input. A client that does not read what it is sent is not read from either.
  */
 export class Connection {
-  readonly session: Session
   private readonly socket: Socket
   private readonly desk: Desk
+  private readonly session: Session
   private readonly parser: Parser
   private readonly waiting: Turn[] = []
   private isDelivering = false
@@ -99,7 +99,7 @@ export class Connection {
     if (this.isClosing && isDry) this.isLeaving = true
     if (this.isLeaving) this.parser.clear()
     if (this.isLeaving && this.waiting.length === 0) this.socket.end()
-    else this.pauseOrResume()
+    this.pauseOrResume()
   }
 
   private step(): void {
@@ -107,6 +107,7 @@ export class Connection {
     const { words, reply } = desk
     const command = commandOf(words)
     if (command === undefined && isHttp(words)) {
+      desk.stats.protocolErrors++
       this.isLeaving = true
       return
     }
@@ -171,11 +172,12 @@ export class Connection {
     this.progress++
   }
 
+  /** Who leaves is read from, too: only so is its own end seen. */
   private pauseOrResume(): void {
-    const mayGoOn = this.mayGoOn
-    if (mayGoOn !== this.isPaused) return
-    this.isPaused = !mayGoOn
-    if (mayGoOn) this.socket.resume()
-    else this.socket.pause()
+    const isPaused = !(this.mayGoOn || this.isLeaving)
+    if (isPaused === this.isPaused) return
+    this.isPaused = isPaused
+    if (isPaused) this.socket.pause()
+    else this.socket.resume()
   }
 }

@@ -6,6 +6,7 @@ export const REDIS_VERSION = '7.0.0'
 
 /** What INFO tells, in the form of Redis; clients look for `loading` before they call a server ready. */
 export function infoText(asked: readonly string[], stats: RespStats, throttle: ThrottleStats | undefined): string {
+  const { user, system } = process.cpuUsage()
   const sections: Record<string, Record<string, string | number>> = {
     Server: { redis_version: REDIS_VERSION, redis_mode: 'standalone', process_id: process.pid },
     Clients: { connected_clients: stats.connections },
@@ -19,6 +20,7 @@ export function infoText(asked: readonly string[], stats: RespStats, throttle: T
       ...(throttle && { throttle_keys: throttle.keys, throttle_overflowed: throttle.overflowed }),
     },
     Replication: { role: 'master' },
+    CPU: { used_cpu_sys: (system / 1e6).toFixed(6), used_cpu_user: (user / 1e6).toFixed(6) },
   }
   const all = asked.length === 0 || asked.some(name => ['all', 'default', 'everything'].includes(name))
   return Object.entries(sections)

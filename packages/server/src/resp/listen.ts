@@ -21,11 +21,10 @@ async function clearAway(path: string): Promise<void> {
 
 function answers(path: string): Promise<boolean> {
   return new Promise(resolve => {
-    const socket = connect(path)
-    socket.once('connect', () => resolve(true))
-    socket.once('error', () => resolve(false))
-    socket.once('close', () => resolve(false))
-    socket.unref()
-    socket.once('connect', () => socket.destroy())
+    const socket = connect(path, () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'ECONNREFUSED'))
   })
 }

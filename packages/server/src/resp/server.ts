@@ -6,7 +6,7 @@ import { listen } from './listen.ts'
 import { Password } from './password.ts'
 import { Reply } from './reply.ts'
 import { Session } from './session.ts'
-import { freshVerdict, type Throttle } from './throttle.ts'
+import { freshAsk, freshVerdict, type Throttle } from './throttle.ts'
 import { type Patience, Watch } from './watch.ts'
 import { Words } from './words.ts'
 
@@ -53,6 +53,7 @@ export async function startResp(options: RespOptions): Promise<RespServer> {
       const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => door.enter(socket))
       servers.push(server)
       await listen(server, where)
+      server.on('error', () => door.stats.turnedAway++) // one that could not be accepted: the others can
     }
   } catch (error) {
     for (const server of servers) server.close()
@@ -91,6 +92,7 @@ class Door {
       throttle,
       password: password === undefined ? undefined : new Password(password),
       stats: this.stats,
+      ask: freshAsk(),
       verdict: freshVerdict(),
     }
     this.watch = new Watch(patience, connection => {

@@ -97,7 +97,7 @@ describe('over a store whose clock stands still', () => {
     const { ask } = opened()
     expect(await ask('CL.THROTTLE', 'k', '9', '1', '1', '6')).toBe('*5\r\n:0\r\n:10\r\n:4\r\n:-1\r\n:6\r\n')
     expect(await ask('CL.THROTTLE', 'k', '9', '1', '2', '0')).toBe('*5\r\n:0\r\n:10\r\n:4\r\n:-1\r\n:12\r\n')
-    expect(await ask('DEL', 'k', 'other')).toBe(':1\r\n')
+    expect(await ask('DEL', 'k', 'other', 'k')).toBe(':1\r\n')
     expect(await ask('CL.THROTTLE', 'k', '9', '1', '1', '0')).toBe('*5\r\n:0\r\n:10\r\n:10\r\n:-1\r\n:0\r\n')
   })
 })

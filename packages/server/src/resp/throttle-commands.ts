@@ -1,13 +1,10 @@
 import { type Command, CommandError, type Desk, type Later, quoted } from './command.ts'
 import { clamp, type Integer, readInteger } from './integer.ts'
 import type { Reply } from './reply.ts'
-import { type Ask, freshVerdict, intervalOf, type Verdict } from './throttle.ts'
+import { freshVerdict, intervalOf, type Verdict } from './throttle.ts'
 import type { Words } from './words.ts'
 
 const USAGE = 'Cell error: Usage: cl.throttle <key> <max_burst> <count per period> <period> [<quantity>]'
-
-/** One for all calls: whoever decides later has copied what it needs. */
-const ask: Ask = { bytes: Buffer.alloc(0), start: 0, end: 0, interval: 0, limit: 0, quantity: 0 }
 
 export const throttleCommand: Command = {
   name: 'cl.throttle',
@@ -18,7 +15,7 @@ export const throttleCommand: Command = {
   keys: [1, 1, 1],
   isOrdered: words => words.count === 6 && words.bytes[words.starts[5]!] === 0x2d,
   run(desk) {
-    const { words } = desk
+    const { words, ask } = desk
     if (words.count !== 5 && words.count !== 6) throw new CommandError(USAGE)
     const maxBurst = integerAt(words, 2)
     const count = integerAt(words, 3)
@@ -28,8 +25,9 @@ export const throttleCommand: Command = {
       throw new CommandError(`Cell error: Couldn't parse as integer: ${quoted(words.text(firstBad(words)))}`)
     }
     if (count < 0 || period < 0) throw new CommandError('Cell error: Negative rates are not supported')
-    ask.interval = count > 0 ? intervalOf(count, period) : 0
-    if (ask.interval === 0) throw new CommandError('Cell error: Zero rates are not supported')
+    const interval = count > 0 ? intervalOf(count, period) : 0
+    if (interval === 0) throw new CommandError('Cell error: Zero rates are not supported')
+    ask.interval = interval
     ask.bytes = words.bytes
     ask.start = words.starts[1]!
     ask.end = words.ends[1]!
@@ -41,7 +39,7 @@ export const throttleCommand: Command = {
 
 function decide(desk: Desk): Later {
   const { verdict } = desk
-  const later = desk.throttle.decide(ask, verdict)
+  const later = desk.throttle.decide(desk.ask, verdict)
   if (later !== undefined) {
     desk.verdict = freshVerdict()
     return later.then(() => reply => answer(desk, verdict, reply))
@@ -76,7 +74,11 @@ export const delCommand: Command = {
   isOrdered: () => true,
   run({ words, throttle, reply }) {
     const found: (boolean | Promise<boolean>)[] = []
+    const keys = new Set<string>()
     for (let word = 1; word < words.count; word++) {
+      // A key named twice is there once.
+      if (keys.has(words.text(word))) continue
+      keys.add(words.text(word))
       found.push(throttle.forget(words.bytes, words.starts[word]!, words.ends[word]!))
     }
     const count = (all: readonly boolean[]) => all.filter(Boolean).length

@@ -14,6 +14,10 @@ export interface Ask {
   quantity: Integer
 }
 
+export function freshAsk(): Ask {
+  return { bytes: Buffer.alloc(0), start: 0, end: 0, interval: 1, limit: 0, quantity: 0 }
+}
+
 /** The five integers of the answer. */
 export interface Verdict {
   limited: boolean

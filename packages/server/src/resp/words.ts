@@ -20,7 +20,7 @@ export class Words {
     return this.text(word).toLowerCase()
   }
 
-  /** Compares without regard to case; `lower` is letters and dots in lower case. */
+  /** Compares without regard to case; `lower` is in lower case. */
   is(word: number, lower: string): boolean {
     const { bytes } = this
     const start = this.starts[word]!
@@ -28,7 +28,8 @@ export class Words {
     for (let i = 0; i < lower.length; i++) {
       const wanted = lower.charCodeAt(i)
       const found = bytes[start + i]!
-      if (found !== wanted && (found | 0x20) !== wanted) return false
+      const isLetter = wanted >= 0x61
+      if (found !== wanted && !(isLetter && (found | 0x20) === wanted)) return false
     }
     return true
   }

@@ -84,7 +84,7 @@ export class Call {
 
   private take(chunk: Buffer): void {
     try {
-      if (!this.isAnswered) this.message.take(chunk)
+      this.message.take(chunk)
     } catch (error) {
       this.fail(error)
     }

@@ -1,63 +1,55 @@
 import { once } from 'node:events'
 import { constants } from 'node:http2'
 import { connect } from 'node:net'
+import { connect as secureConnect } from 'node:tls'
+import { credentials } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
+import { ownCertificate } from './fixtures/certificate.ts'
 import { call, clientOf } from './fixtures/client.ts'
-import { framed, outcomeOf, rawCall, rawSession } from './fixtures/raw.ts'
-import { PASSED, started } from './fixtures/started.ts'
+import { frame, PREFACE, SETTINGS } from './fixtures/frames.ts'
+import { GOOD_FRAME, outcomeOf, rawCall, rawSession } from './fixtures/raw.ts'
+import { holding, started } from './fixtures/started.ts'
 
-/** A server whose answers wait until they are let go. */
-async function holding() {
-  const waiting: (() => void)[] = []
-  let isAsked: (() => void) | undefined
-  const asked = new Promise<void>(resolve => {
-    isAsked = resolve
-  })
-  const server = await started(
-    () =>
-      new Promise(resolve => {
-        waiting.push(() => resolve(PASSED))
-        isAsked!()
-      }),
-  )
-  return { server, asked, waiting }
+async function holdingServer() {
+  const { shouldRateLimit, asked, letGo } = holding()
+  return { server: await started(shouldRateLimit), asked, letGo }
 }
 
 test('what has come in is answered after the server has begun to close', async () => {
-  const { server, asked, waiting } = await holding()
+  const { server, asked, letGo } = await holdingServer()
   const answer = call(clientOf(server))
   await asked
   const closed = server.close()
-  for (const go of waiting) go()
+  letGo()
   expect(await answer).toMatchObject({ overallCode: 1 })
   await closed
 })
 
 test('clients are told to go, up to which call they are served, and lose their connection after it', async () => {
-  const { server, asked, waiting } = await holding()
+  const { server, asked, letGo } = await holdingServer()
   const session = rawSession(server)
   const stream = rawCall(session)
   const outcome = outcomeOf(stream)
-  stream.end(framed(Buffer.from('0a01641208' + '0a060a016b120176', 'hex')))
+  stream.end(GOOD_FRAME)
   await asked
   const closed = server.close()
   const [code, lastStream] = await once(session, 'goaway')
   expect([code, lastStream]).toEqual([constants.NGHTTP2_NO_ERROR, stream.id])
-  for (const go of waiting) go()
+  letGo()
   expect((await outcome).grpc).toBe('0: ')
   await closed
   expect(session.closed).toBe(true)
 })
 
 test('nobody new gets in', async () => {
-  const { server, asked, waiting } = await holding()
+  const { server, asked, letGo } = await holdingServer()
   const answer = call(clientOf(server))
   await asked
   const closed = server.close()
   const socket = connect(server.port, '127.0.0.1')
   const [error] = await once(socket, 'error')
   expect(error).toMatchObject({ code: 'ECONNREFUSED' })
-  for (const go of waiting) go()
+  letGo()
   await answer
   await closed
 })
@@ -70,11 +62,27 @@ test('an idle connection does not hold it up', async () => {
 })
 
 test('an answer that never comes holds it up no longer than it may', async () => {
-  const { server, asked } = await holding()
+  const { server, asked } = await holdingServer()
   const answer = call(clientOf(server))
   await asked
   await server.close(20)
   expect(await answer).toMatch(/^(UNAVAILABLE|INTERNAL|CANCELLED)/)
+})
+
+test('a connection whose handshake ends after it has begun to close does not hold it up', async () => {
+  const own = ownCertificate()
+  const server = await started(undefined, { tls: own })
+  const socket = connect(server.port, '127.0.0.1')
+  await once(socket, 'connect')
+  // One that came after it is served, so the first has been accepted.
+  const later = clientOf(server, credentials.createSsl(own.cert), { 'grpc.ssl_target_name_override': 'localhost' })
+  expect(await call(later)).toMatchObject({ overallCode: 1 })
+  const closed = server.close(60_000)
+  const secure = secureConnect({ socket, ca: own.cert, servername: 'localhost', ALPNProtocols: ['h2'] })
+  secure.resume()
+  await once(secure, 'secureConnect')
+  secure.write(Buffer.concat([PREFACE, frame(SETTINGS, 0, 0)]))
+  await closed
 })
 
 test('it can be closed twice', async () => {

@@ -4,6 +4,7 @@ import { call, clientOf, told } from './fixtures/client.ts'
 import { healthService } from './fixtures/protos.ts'
 import { framed, outcomeOf, rawCall, rawSession } from './fixtures/raw.ts'
 import { started } from './fixtures/started.ts'
+import { Health, type Watcher } from './health.ts'
 
 const CHECK = healthService.Check!
 const WATCH = healthService.Watch!
@@ -58,14 +59,17 @@ test('while it closes, a check that had begun finds it not serving', async () =>
   await closed
 })
 
-test('a watcher that has left is told nothing more', async () => {
-  const server = await started()
-  const client = clientOf(server)
-  const [gone, there] = [watch(client, ''), watch(client, '')]
-  expect([await next(gone), await next(there)]).toEqual(['SERVING', 'SERVING'])
-  gone.cancel()
-  expect(await next(gone)).toBe('CANCELLED: Cancelled on client')
-  const closed = server.close()
-  expect(await next(there)).toBe('NOT_SERVING')
-  await closed
+test('a watcher that has left is told nothing more', () => {
+  const health = new Health()
+  const heard: string[] = []
+  const leaving = new Map<string, () => void>()
+  const watcher = (name: string): Watcher => ({
+    send: frame => heard.push(`${name} ${frame.at(-1)}`),
+    fail: ({ grpc }) => heard.push(`${name} ${grpc}`),
+    whenGone: callback => leaving.set(name, callback),
+  })
+  for (const name of ['stays', 'leaves']) health.watch(Buffer.alloc(0), watcher(name))
+  leaving.get('leaves')!()
+  health.leave()
+  expect(heard).toEqual(['stays 1', 'leaves 1', 'stays 2', 'stays UNAVAILABLE'])
 })

@@ -14,6 +14,7 @@ export const SERVICE_UNKNOWN = 3
 export interface Watcher {
   send(frame: Buffer): void
   fail(why: GrpcError): void
+  whenGone(callback: () => void): void
 }
 
 /** grpc.health.v1: the server is well until it is told to go. */
@@ -32,11 +33,8 @@ export class Health {
   watch(request: Buffer, watcher: Watcher): void {
     const service = serviceIn(request)
     this.watchers.set(watcher, service)
+    watcher.whenGone(() => this.watchers.delete(watcher))
     watcher.send(frameOf(this.statusOf(service)))
-  }
-
-  unwatch(watcher: Watcher): void {
-    this.watchers.delete(watcher)
   }
 
   /** From now on NOT_SERVING. Watchers are told, and let go, because a watch would hold its connection for ever. */

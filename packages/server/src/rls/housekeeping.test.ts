@@ -3,11 +3,10 @@ import { constants } from 'node:http2'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { call, clientOf } from './fixtures/client.ts'
-import { framed, outcomeOf, rawCall, rawSession } from './fixtures/raw.ts'
+import { framed, GOOD_FRAME, outcomeOf, rawCall, rawSession, served } from './fixtures/raw.ts'
 import { started } from './fixtures/started.ts'
 
 const OVER = '4: the time for this request is over'
-const FRAME = framed(Buffer.from('0a01641208' + '0a060a016b120176', 'hex'))
 
 test('who sends headers and no message is told that its time is over', async () => {
   const stream = rawCall(rawSession(await started(undefined, { patienceMs: 20 })))
@@ -24,15 +23,26 @@ test('who sends a message byte by byte is told so, too', async () => {
 
 test('a service that never answers is not waited for, though its caller would wait', async () => {
   const stream = rawCall(rawSession(await started(() => new Promise(() => {}), { patienceMs: 20 })))
-  stream.end(FRAME)
+  stream.end(GOOD_FRAME)
   expect((await outcomeOf(stream)).grpc).toBe(OVER)
 })
 
 test('who does not read its answer loses it', async () => {
   const server = await started(undefined, { patienceMs: 20 })
   const stream = rawCall(rawSession(server, { initialWindowSize: 0 }))
-  stream.end(FRAME)
+  stream.end(GOOD_FRAME)
   expect(await outcomeOf(stream)).toMatchObject({ http: 200, grpc: undefined, rstCode: constants.NGHTTP2_CANCEL })
+})
+
+test('who watches the health may do so for as long as it likes', async () => {
+  const session = rawSession(await started(undefined, { patienceMs: 20 }))
+  const watch = rawCall(session, { ':path': '/grpc.health.v1.Health/Watch' })
+  watch.end(framed(Buffer.alloc(0)))
+  await once(watch, 'data')
+  // Whatever came after it is long over.
+  expect((await outcomeOf(rawCall(session))).grpc).toBe(OVER)
+  expect((await outcomeOf(rawCall(session))).grpc).toBe(OVER)
+  expect(watch.closed).toBe(false)
 })
 
 test('who says nothing at all is cut off', async () => {
@@ -46,9 +56,7 @@ test('who is there but has nothing to ask stays', async () => {
   const server = await started(undefined, { keepaliveMs: 10 })
   const session = rawSession(server)
   for (let pings = 0; pings < 5; pings++) await once(session, 'ping')
-  const stream = rawCall(session)
-  stream.end(FRAME)
-  expect((await outcomeOf(stream)).grpc).toBe('0: ')
+  expect(await served(session)).toBe('0: ')
 })
 
 test('who asks whether the server is there is told', async () => {

@@ -19,7 +19,6 @@ export function methodsOf(service: RateLimitService, health: Health): ReadonlyMa
       '/grpc.health.v1.Health/Watch',
       (message, call) => {
         health.watch(message, call)
-        call.whenGone(() => health.unwatch(call))
         return undefined
       },
     ],

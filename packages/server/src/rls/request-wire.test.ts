@@ -134,6 +134,7 @@ describe('a clear INVALID_ARGUMENT', () => {
     ],
     ['a message longer than its message', `${DOMAIN} 12 02 0a 03`, `${NOT_PROTOBUF} as many bytes as were announced`],
     ['a length of 2^64 - 1', '0a ff ff ff ff ff ff ff ff ff 01', `${NOT_PROTOBUF} as many bytes as were announced`],
+    ['a message of 2^64 - 1', '12 ff ff ff ff ff ff ff ff ff 01', `${NOT_PROTOBUF} as many bytes as were announced`],
     ['a number that is cut off', `${DOMAIN} 18 80`, `${NOT_PROTOBUF} as many bytes as were announced`],
     ['a fixed number that is cut off', '21 00', `${NOT_PROTOBUF} as many bytes as were announced`],
     [

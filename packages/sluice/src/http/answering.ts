@@ -1,6 +1,6 @@
 import type { Decision, LimitState } from '../decision.ts'
 import { type Policy, policyOf } from '../policy.ts'
-import { delayMs } from './delay.ts'
+import { delayMs, startLater } from './delay.ts'
 import type { Facts } from './facts.ts'
 import type { GuardLimit } from './guard-limit.ts'
 import { type Description, describe, exposedNames, type HeaderFamily, writeFields } from './headers.ts'
@@ -20,7 +20,7 @@ export class Answering {
   constructor(
     limits: Readonly<Record<string, GuardLimit>>,
     families: readonly HeaderFamily[],
-    bucketId: (bucket: string) => string,
+    bucketId: (bucket: readonly string[]) => string,
   ) {
     this.limits = Object.entries(limits).map(([name, limit]) => new AnsweredLimit(name, limit, bucketId))
     this.families = families
@@ -48,14 +48,18 @@ export class Answering {
   }
 
   /** How long to wait for the turn: the longest of the limits that delay. */
-  delayMs(states: readonly LimitState[], facts: Facts): number {
+  delayMs(decision: Decision, states: readonly LimitState[], facts: Facts): number {
     if (!this.someDelay) return 0
     let longest = 0
-    for (const state of states) {
-      const { limit, fixed } = this.limitOf(state)
-      const policy = fixed?.policy ?? facts.chosen?.[this.indexOf(state)]
+    for (const [i, state] of states.entries()) {
+      const index = this.indexOf(state)
+      const { limit, fixed } = this.limits[index]!
+      const policy = fixed?.policy ?? facts.chosen?.[index]
       if (limit.delay === undefined || policy === undefined || state.shadow) continue
-      longest = Math.max(longest, delayMs(policy, state, limit.delay))
+      const cost = typeof limit.cost === 'number' ? limit.cost : (facts.costs?.[index] ?? 1)
+      const ms = delayMs(policy, state, cost, limit.delay)
+      if (ms > 0) startLater(decision, i, ms)
+      longest = Math.max(longest, ms)
     }
     return longest
   }
@@ -67,7 +71,10 @@ export class Answering {
 
   /** Whether a limit that refused must not be known. */
   isQuiet(states: readonly LimitState[]): boolean {
-    return this.someQuiet && states.some(state => !state.allowed && this.limitOf(state).limit.quiet === true)
+    return (
+      this.someQuiet &&
+      states.some(state => !state.allowed && !state.shadow && this.limitOf(state).limit.quiet === true)
+    )
   }
 
   private limitOf({ name }: LimitState): AnsweredLimit {
@@ -87,11 +94,12 @@ class AnsweredLimit {
   private readonly described = new WeakMap<Policy, Description>()
   private readonly options: { bucket: string; unit?: string }
 
-  constructor(name: string, limit: GuardLimit, bucketId: (bucket: string) => string) {
+  constructor(name: string, limit: GuardLimit, bucketId: (bucket: readonly string[]) => string) {
     this.name = name
     this.limit = limit
     const unit = limit.settle === 'bytes' ? 'content-bytes' : limit.settle === 'ms' ? 'milliseconds' : undefined
-    this.options = { bucket: bucketId(limit.bucket ?? name), ...(unit !== undefined && { unit }) }
+    const bucket = limit.bucket === undefined ? [name] : ['bucket', limit.bucket]
+    this.options = { bucket: bucketId(bucket), ...(unit !== undefined && { unit }) }
     const { policy } = limit
     this.fixed = typeof policy === 'function' ? undefined : describe(name, policyOf(policy), this.options)
   }

@@ -1,15 +1,16 @@
-import { after, type Clock } from '../clock.ts'
-import type { LimitState } from '../decision.ts'
+import { after, type Clock, TICKS_PER_MS } from '../clock.ts'
+import type { Decision, LimitState } from '../decision.ts'
+import { ChargedDecision } from '../limiter/charged-decision.ts'
 import type { Policy, Rate } from '../policy.ts'
 
 /**
  * How long a request that was let in must wait for its turn, as nginx has it: the bucket drains at its rate, the request
- * and `delay` further ones before it need not wait, and all that came before those must have drained.
+ * itself and `delay` more before it need not wait, and all that came before those must have drained.
  */
-export function delayMs(policy: Policy, { resetAfterMs }: LimitState, delay: number | 'all'): number {
+export function delayMs(policy: Policy, { resetAfterMs }: LimitState, cost: number, delay: number | 'all'): number {
   const rate = rateOf(policy)
-  if (rate === undefined) return 0
-  const free = delay === 'all' ? 1 : delay + 1
+  if (rate === undefined || cost === 0) return 0
+  const free = delay === 'all' ? cost : cost + delay
   return Math.max(0, resetAfterMs - (free * rate.periodMs) / rate.count)
 }
 
@@ -26,16 +27,22 @@ function rateOf(policy: Policy): Rate | undefined {
   }
 }
 
+/** What one of the limits took starts only then. Until it does it is but a booking, which can be given back in full. */
+export function startLater(decision: Decision, index: number, ms: number): void {
+  const charge = decision instanceof ChargedDecision ? decision.charges[index] : undefined
+  if (charge !== undefined) charge.retryAt = charge.at + Math.ceil(ms * TICKS_PER_MS)
+}
+
 /** Resolves to true when the time has come, to false when the client has left before. */
 export function inTurn(clock: Clock, ms: number, onClose: (callback: () => void) => () => void): Promise<boolean> {
   return new Promise(resolve => {
-    const forget = onClose(() => {
-      cancel()
-      resolve(false)
-    })
     const cancel = after(clock, ms, () => {
       forget()
       resolve(true)
+    })
+    const forget = onClose(() => {
+      cancel()
+      resolve(false)
     })
   })
 }

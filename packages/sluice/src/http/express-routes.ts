@@ -5,7 +5,9 @@
 
 export interface RoutedRequest {
   method?: string | undefined
-  originalUrl?: string
+  /** What mounted routers have taken off the path so far, and what is left of it: as Express itself reads the target. */
+  readonly baseUrl?: string
+  readonly path?: string
   readonly app?: unknown
 }
 
@@ -18,12 +20,20 @@ interface Layer {
   readonly handle?: { readonly stack?: readonly Layer[] }
 }
 
-export function routeOf(request: RoutedRequest, target: string): string | undefined {
-  const layers = layersOf(request.app)
+export function routeOf({ app, baseUrl = '', path = '/', method = 'GET' }: RoutedRequest): string | undefined {
+  const layers = layersOf(app)
   if (layers === undefined) return undefined
-  const end = target.indexOf('?')
-  const method = (request.method ?? 'GET').toLowerCase()
-  return find(layers, end === -1 ? target : target.slice(0, end), method === 'head' ? 'get' : method)
+  const mounted = placeOf(app)
+  const whole = path === '/' && baseUrl !== '' ? baseUrl : baseUrl + path
+  const own = whole.split('/').slice(mounted.split('/').length)
+  const found = find(layers, `/${own.join('/')}`, method.toLowerCase())
+  return found === undefined ? undefined : joinPaths(mounted, found)
+}
+
+/** The template that an application is mounted at in another one; nothing for the one at the top. */
+function placeOf(app: unknown): string {
+  const place = (app as { path?: () => string }).path?.() ?? ''
+  return place.replace(/\/+$/, '')
 }
 
 /** Express 4 has its router in `_router`, and a `router` that throws; Express 5 has `router`. */
@@ -32,21 +42,26 @@ function layersOf(app: unknown): readonly Layer[] | undefined {
   return (older ?? (app as { router?: { stack?: Layer[] } } | undefined)?.router)?.stack
 }
 
+/** The first that matches. A pattern for many paths is middleware as a rule, or what serves the rest: it comes last. */
 function find(layers: readonly Layer[], path: string, method: string): string | undefined {
+  let broad: string | undefined
   for (const layer of layers) {
-    const { route, handle } = layer
-    const inner = route === undefined ? handle?.stack : undefined
-    if ((route === undefined && inner === undefined) || !matches(layer, path)) continue
-    if (route !== undefined) {
-      if (takes(route.methods, method)) return templateOf(route.path)
-      continue
-    }
-    const mounted = mountOf(layer)
-    const rest = path.slice(layer.path?.length ?? 0)
-    const found = find(inner!, rest.startsWith('/') ? rest : `/${rest}`, method)
-    if (found !== undefined) return joinPaths(mounted, found)
+    const found = templateIn(layer, path, method)
+    if (found !== undefined && !found.includes('*')) return found
+    broad ??= found
   }
-  return undefined
+  return broad
+}
+
+function templateIn(layer: Layer, path: string, method: string): string | undefined {
+  const { route, handle } = layer
+  if (route !== undefined)
+    return takes(route.methods, method) && matches(layer, path) ? templateOf(route.path) : undefined
+  if (handle?.stack === undefined || !matches(layer, path)) return undefined
+  const mounted = mountOf(layer)
+  const rest = path.slice(layer.path?.length ?? 0)
+  const found = find(handle.stack, rest.startsWith('/') ? rest : `/${rest}`, method)
+  return found === undefined ? undefined : joinPaths(mounted, found)
 }
 
 /** A path that cannot be decoded throws, here as in the router. */
@@ -58,24 +73,26 @@ function matches(layer: Layer, path: string): boolean {
   }
 }
 
-function takes(methods: Readonly<Record<string, boolean>> | undefined, method: string): boolean {
-  return methods?._all === true || methods?.[method] === true
+function takes(methods: Readonly<Record<string, boolean>> = {}, method: string): boolean {
+  return methods._all === true || methods[method] === true || (method === 'head' && methods.get === true)
 }
 
 function templateOf(path: unknown): string {
   return Array.isArray(path) ? path.map(String).join('|') : String(path)
 }
 
-/** A router does not keep what it was mounted at, only what that matched: parameters are put back in their places. */
+/**
+ * A router does not keep what it was mounted at, only what that matched: parameters are put back in their places. Where
+ * one is no whole segment, its place is not known, and the text must not stand for it: anybody could make up more.
+ */
 function mountOf({ path = '', params = {} }: Layer): string {
   const names = Object.entries(params)
-  return path
-    .split('/')
-    .map(segment => {
-      const at = names.findIndex(([, value]) => value === decoded(segment))
-      return at === -1 ? segment.toLowerCase() : `:${names.splice(at, 1)[0]![0]}`
-    })
-    .join('/')
+  const segments = path.split('/').filter(segment => segment !== '')
+  const places = segments.map(segment => {
+    const at = names.findIndex(([, value]) => value === decoded(segment))
+    return at === -1 ? `/${segment.toLowerCase()}` : `/:${names.splice(at, 1)[0]![0]}`
+  })
+  return names.length === 0 ? places.join('') : '/*'
 }
 
 function decoded(segment: string): string {

@@ -8,17 +8,15 @@ import type { GuardOptions } from './guard-options.ts'
 export type { GuardOptions } from './guard-options.ts'
 
 /** An Express request; a Connect one has no `originalUrl` before something was mounted. */
-export interface ExpressRequest extends NodeRequest, RoutedRequest {}
+export interface ExpressRequest extends NodeRequest, RoutedRequest {
+  readonly originalUrl?: string
+}
 
 const reader: Reader<ExpressRequest, NodeResponse> = {
   ...nodeReader,
-  target: targetOf,
-  route: request => routeOf(request, targetOf(request)),
-}
-
-/** Inside a mounted router `url` is only what is left of it. */
-function targetOf(request: ExpressRequest): string {
-  return request.originalUrl ?? request.url ?? '/'
+  // Inside a mounted router `url` is only what is left of it.
+  target: request => request.originalUrl ?? request.url ?? '/',
+  route: routeOf,
 }
 
 /** `app.use(rateLimit({ policy: '100/m' }))`, for Express and Connect. */

@@ -1,3 +1,4 @@
+import type { Key } from '../limiter/limits.ts'
 import type { Policy } from '../policy.ts'
 import type { Site } from './site.ts'
 
@@ -25,7 +26,7 @@ export interface Seen {
   readonly ip: string
   /** The template of the matched route, `/orders/:id`; undefined where none matches. Never the raw path. */
   readonly route: string | undefined
-  /** In upper case; HEAD counts as GET. */
+  /** As it was sent, but HEAD counts as GET. */
   readonly method: string
   header(name: string): string | undefined
   /** The framework's own request or context. */
@@ -37,8 +38,10 @@ export interface Seen {
 /** One request, read as far as somebody asks, and each thing once. */
 export class Facts {
   readonly raw: unknown
-  /** The policies that functions chose for this request, by the index of the limit. */
+  /** What functions chose for this request, by the index of the limit; no key (null) where it does not apply. */
   chosen: (Policy | undefined)[] | undefined
+  keys: (Key | null | undefined)[] | undefined
+  costs: (number | undefined)[] | undefined
   private readonly reader: Reader<unknown, never>
   private readonly site: Site
   private address: string | undefined
@@ -50,6 +53,8 @@ export class Facts {
     this.reader = reader
     this.site = site
     this.chosen = undefined
+    this.keys = undefined
+    this.costs = undefined
     this.address = undefined
     this.template = null
     this.view = undefined
@@ -77,6 +82,12 @@ export class Facts {
 
   header(name: string): string | undefined {
     return this.reader.header(this.raw, name.toLowerCase())
+  }
+
+  /** A browser asks on its own whether it may ask: that is no request of the caller's. */
+  get isPreflight(): boolean {
+    const { raw, reader } = this
+    return reader.method(raw) === 'OPTIONS' && reader.header(raw, 'access-control-request-method') !== undefined
   }
 
   /** Asked by a page of another origin. */

@@ -1,11 +1,11 @@
 import { expected } from '../errors.ts'
-import type { Maybe } from '../limiter/maybe.ts'
 import { follow, type NodeRequest, type NodeResponse, nodeReader } from './exchange/node.ts'
+import { type Reply, setFields } from './exchange/reply.ts'
 import type { Reader } from './facts.ts'
 import { Guard } from './guard.ts'
 import { guardFrom } from './guard-from.ts'
 import type { GuardOptions } from './guard-options.ts'
-import { EXPOSE, exposed, joined, type Outcome } from './outcome.ts'
+import type { Outcome } from './outcome.ts'
 import type { Route } from './route-options.ts'
 
 export type { GuardOptions } from './guard-options.ts'
@@ -16,20 +16,23 @@ export interface FastifyRequest {
   readonly raw: NodeRequest
   readonly method: string
   readonly originalUrl: string
-  readonly routeOptions: { readonly url?: string | undefined; readonly config?: object }
+  readonly routeOptions: FastifyRoute
 }
-export interface FastifyReply {
+export interface FastifyReply extends Reply {
   readonly raw: NodeResponse
   code(status: number): unknown
-  header(name: string, value: string): unknown
-  getHeader(name: string): unknown
   send(body: string): unknown
 }
 export interface FastifyInstance {
   // biome-ignore lint/suspicious/noExplicitAny: the hooks of Fastify have one signature each, told apart by their names.
   addHook(name: any, hook: any): unknown
-  decorateRequest(name: string, value: unknown): unknown
-  hasRequestDecorator(name: string): boolean
+  decorate(name: symbol, value: boolean): unknown
+  hasDecorator(name: symbol): boolean
+}
+interface FastifyRoute {
+  readonly method?: string | readonly string[] | undefined
+  readonly url?: string | undefined
+  readonly config?: object | undefined
 }
 
 /** Later hooks know more: `'preHandler'` has the body and who logged in. `'onRequest'`, the default, costs least. */
@@ -47,74 +50,70 @@ const reader: Reader<FastifyRequest, FastifyReply> = {
   onClose: (reply, callback) => nodeReader.onClose(reply.raw, callback),
 }
 
-/** Marks that an instance takes care of what routes say in their `config`: of several limiters, the first does. */
-const ROUTES_READ = 'sluiceRoutesRead'
+/** Marks a scope where a limiter adds what routes say in their `config`: of several, only the first does. */
+const ROUTES_READ = Symbol('sluice: routes are read')
 
 /**
  * `await app.register(rateLimit, { policy: '100/m' })` limits all routes of the scope it is registered in. A route says
  * what is different about it in `config: { rateLimit: { cost: 5 } }`, with limits of its own, or with `false`.
  */
 export const rateLimit = Object.assign(
-  function sluice(app: FastifyInstance, options: FastifyOptions, done: (error?: Error) => void): void {
-    const { hook = 'onRequest', ...rest } = options
+  // Async, since what a plugin throws would end the process, and what it rejects with ends `ready`.
+  async function sluice(app: FastifyInstance, { hook = 'onRequest', ...rest }: FastifyOptions): Promise<void> {
     if (!HOOKS.includes(hook)) throw expected('SLUICE_BAD_OPTION', `hook ${HOOKS.join(', ')}`, hook)
-    const guard = guardFrom('guard' in rest && rest.guard instanceof Guard ? rest.guard : (rest as GuardOptions))
-    const first = !app.hasRequestDecorator(ROUTES_READ)
-    if (first) {
-      app.decorateRequest(ROUTES_READ, true)
-      app.addHook('onRoute', checkRoute)
-    }
-    app.addHook(hook, (request: FastifyRequest, reply: FastifyReply, ...more: unknown[]) => {
-      const next = more.at(-1) as (error?: unknown) => void
-      const asked = ask(guard, first, request, reply)
-      if (asked instanceof Promise) asked.then(outcome => carryOut(outcome, request, reply, next)).catch(next)
-      else carryOut(asked, request, reply, next)
+    const guard = guardOf(rest)
+    const isFirst = !app.hasDecorator(ROUTES_READ)
+    if (isFirst) app.decorate(ROUTES_READ, true)
+    // What is wrong with a route is said when it is registered.
+    app.addHook('onRoute', (route: FastifyRoute) => void guardFor(route, guard, isFirst))
+    app.addHook(hook, (request: FastifyRequest, reply: FastifyReply, third: unknown, fourth: unknown) => {
+      // Between reply and callback, `preParsing` has the body.
+      const next = (fourth ?? third) as (error?: unknown) => void
+      const asked = guardFor(request.routeOptions, guard, isFirst)?.ask(request, reply, reader)
+      if (asked instanceof Promise) asked.then(outcome => carryOut(outcome, reply, next)).catch(next)
+      else carryOut(asked, reply, next)
     })
-    done()
-
-    /** What is wrong with a route is said when it is registered. */
-    function checkRoute(route: { method: string | string[]; url: string; config?: object }): void {
-      const own = configOf(route.config)
-      if (own !== undefined && own !== false) guard.for(route.url, own)
-    }
   },
   // The hooks are for the scope that registers this, not for one of its own: what fastify-plugin does.
   { [Symbol.for('skip-override')]: true, [Symbol.for('fastify.display-name')]: 'sluice' },
 )
 
-function ask(guard: Guard, first: boolean, request: FastifyRequest, reply: FastifyReply): Maybe<Outcome | undefined> {
-  const own = configOf(request.routeOptions.config)
+function guardOf(options: GuardOptions | { guard: Guard }): Guard {
+  if (!('guard' in options)) return guardFrom(options)
+  if (!(options.guard instanceof Guard)) throw expected('SLUICE_BAD_OPTION', 'guard from createGuard()', options.guard)
+  const beside = Object.keys(options).find(option => option !== 'guard')
+  if (beside !== undefined) throw expected('SLUICE_BAD_OPTION', 'a guard that has all options itself', beside)
+  return options.guard
+}
+
+/** The guard as a route wants it; undefined where it wants none. */
+function guardFor(route: FastifyRoute, guard: Guard, isFirst: boolean): Guard | undefined {
+  const own = (route.config as { rateLimit?: Route | false } | undefined)?.rateLimit
+  if (own === undefined) return guard
   if (own === false) return undefined
-  const asked = own === undefined || !first ? guard : guard.for(request.routeOptions.url ?? '', own)
-  return asked.ask(request, reply, reader)
+  if (isFirst) return guard.for(nameOf(route), own)
+  if ('policy' in own || own.cost === undefined) return guard
+  if (!onlyCosts.has(own)) onlyCosts.set(own, { cost: own.cost })
+  return guard.for(nameOf(route), onlyCosts.get(own)!)
 }
 
-function configOf(config: object | undefined): Route | false | undefined {
-  return (config as { rateLimit?: Route | false } | undefined)?.rateLimit
+/** Limits of its own are counted once, by the first limiter; but what a route costs, it costs in every one. */
+const onlyCosts = new WeakMap<Route, Route>()
+
+/** A route for GET answers HEAD as well, by a second route that Fastify makes of it. */
+function nameOf({ method = '', url = '' }: FastifyRoute): string {
+  const methods = Array.isArray(method) ? method : [method]
+  return `${methods.some(name => name === 'GET' || name === 'HEAD') ? 'GET' : methods.join()} ${url}`
 }
 
-function carryOut(
-  outcome: Outcome | undefined,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  next: (error?: unknown) => void,
-): void {
+function carryOut(outcome: Outcome | undefined, reply: FastifyReply, next: (error?: unknown) => void): void {
   if (outcome !== undefined) setFields(outcome, reply)
   if (outcome?.refusal !== undefined) {
-    const { status, fields, body } = outcome.refusal
-    for (let i = 0; i < fields.length; i += 2) reply.header(fields[i]!, fields[i + 1]!)
-    reply.code(status)
-    reply.send(request.method === 'HEAD' ? '' : body)
+    reply.code(outcome.refusal.status)
+    // To HEAD, too: Fastify keeps the length of it and leaves the rest out.
+    reply.send(outcome.refusal.body)
     return
   }
   if (outcome?.ended !== undefined) follow(outcome, reply.raw)
   next()
-}
-
-function setFields({ fields, expose }: Outcome, reply: FastifyReply): void {
-  for (let i = 0; i < fields.length; i += 2) {
-    const name = fields[i]!
-    reply.header(name, joined(reply.getHeader(name), fields[i + 1]!))
-  }
-  if (expose !== undefined) reply.header(EXPOSE, exposed(reply.getHeader(EXPOSE), expose))
 }

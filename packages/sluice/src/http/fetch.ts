@@ -1,4 +1,5 @@
-import { followResponse, responseOf, withFields } from './exchange/fetch.ts'
+import { followResponse, responseOf, whenAborted, withFields } from './exchange/fetch.ts'
+import { peerOf } from './exchange/peer.ts'
 import type { Reader } from './facts.ts'
 import type { Guard } from './guard.ts'
 import { guardFrom } from './guard-from.ts'
@@ -20,7 +21,7 @@ export function rateLimit(options: GuardOptions | Guard) {
       const outcome = await guard.ask(request, request, readerFor(rest))
       if (outcome === undefined) return handler(request, ...rest)
       if (outcome.refusal !== undefined) return responseOf(outcome, outcome.refusal, request.method)
-      return followResponse(outcome, request.signal, async () => withFields(outcome, await handler(request, ...rest)))
+      return followResponse(outcome, request, async () => withFields(outcome, await handler(request, ...rest)))
     }
   }
 }
@@ -33,20 +34,5 @@ const reader: Omit<Reader<Request, Request>, 'peer'> = {
   method: request => request.method,
   target: request => request.url,
   header: (request, name) => request.headers.get(name) ?? undefined,
-  onClose({ signal }, callback) {
-    signal.addEventListener('abort', callback, { once: true })
-    return () => signal.removeEventListener('abort', callback)
-  },
-}
-
-/** What runtimes hand over beside the request, where they know the other end of the connection. */
-interface Beside {
-  readonly remoteAddr?: { readonly hostname?: string }
-  requestIP?(request: Request): { readonly address: string } | null
-}
-
-function peerOf(request: Request, beside: unknown): string | undefined {
-  if (typeof beside !== 'object' || beside === null) return undefined
-  const { remoteAddr } = beside as Beside
-  return remoteAddr?.hostname ?? (beside as Beside).requestIP?.(request)?.address
+  onClose: ({ signal }, callback) => whenAborted(signal, callback),
 }

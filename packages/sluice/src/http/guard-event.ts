@@ -15,6 +15,3 @@ export type GuardEvent =
     }
   /** A plan that is not in the table: the strictest was used. */
   | { readonly type: 'unknown-plan'; readonly limiter: string; readonly limit: string; readonly plan: string }
-
-/** Tells that an option did not work for a request. */
-export type TellFallback = (limit: string, option: string, used: string, error: unknown) => void

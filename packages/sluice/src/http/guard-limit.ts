@@ -1,10 +1,10 @@
 import type { Duration } from '../duration.ts'
 import { expected } from '../errors.ts'
 import type { Key, LimitMode, LimitOptions, OnOutage } from '../limiter/limits.ts'
-import { type Policy, type PolicyLike, policyOf } from '../policy.ts'
+import { type PolicyLike, policyOf } from '../policy.ts'
 import type { Ended } from './ended.ts'
 import type { Seen } from './facts.ts'
-import type { Identity } from './identity.ts'
+import { Identity } from './identity.ts'
 
 /** One limit of a guard, as a user writes it. `r` is the framework's request with the facts of `Seen` on top. */
 export interface GuardLimit {
@@ -38,9 +38,6 @@ export interface GuardLimit {
   delay?: number | 'all'
 }
 
-/** The policy of a limit that has nothing else to go by when its function throws. */
-export const LAST_RESORT: Policy = policyOf('1/s')
-
 export const GUARD_LIMIT_OPTIONS: readonly string[] = [
   ...['policy', 'key', 'when', 'cost', 'mode', 'rollout', 'replaces', 'bucket', 'blockFor', 'onOutage', 'quiet'],
   ...['countWhen', 'resetWhen', 'settle', 'delay'],
@@ -60,10 +57,12 @@ export function checkGuardLimit(name: string, limit: GuardLimit): void {
   }
   for (const option of FUNCTIONS) {
     const value = limit[option]
-    if (value !== undefined && typeof value !== 'function') {
+    const isHelper = option === 'key' && value instanceof Identity
+    if (value !== undefined && typeof value !== 'function' && !isHelper) {
       throw expected('SLUICE_BAD_OPTION', `${where} ${option} as a function of the request`, value)
     }
   }
+  if (limit.cost === null) throw expected('SLUICE_BAD_COST', `${where} cost as a number, a table or a function`, null)
   checkSettle(limit.settle, where)
   checkRollout(limit, where)
   checkDelay(limit, where)

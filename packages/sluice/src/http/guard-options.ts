@@ -2,12 +2,12 @@ import type { Clock } from '../clock.ts'
 import type { Decision } from '../decision.ts'
 import { expected } from '../errors.ts'
 import type { NamedLimits } from '../limiter/limiter.ts'
+import type { RefusalParts } from './changed-refusal.ts'
 import type { Seen } from './facts.ts'
 import type { GuardEvent } from './guard-event.ts'
 import { checkGuardLimit, GUARD_LIMIT_OPTIONS, type GuardLimit } from './guard-limit.ts'
 import type { HeaderFamily } from './headers.ts'
 import { ip } from './identity.ts'
-import type { RefusalParts } from './refusal.ts'
 import { SITE_OPTIONS, type SiteOptions } from './site.ts'
 
 /** What every adapter's `rateLimit` takes. */
@@ -77,7 +77,17 @@ export function checkedLimits(limits: Readonly<Record<string, GuardLimit>>): Rea
     throw expected('SLUICE_BAD_OPTION', 'limits as an object of at least one named limit', limits)
   }
   for (const [name, limit] of Object.entries(limits)) checkGuardLimit(name, limit)
+  checkTogether(Object.values(limits))
   return limits
+}
+
+/** What is set aside until a response has ended does not drain, so there is no saying how long to wait for it. */
+function checkTogether(limits: readonly GuardLimit[]): void {
+  if (limits.every(({ delay }) => delay === undefined)) return
+  const after = limits.find(({ countWhen, resetWhen, settle }) => countWhen ?? resetWhen ?? settle)
+  if (after === undefined) return
+  const what = 'limits with delay in a guard without countWhen, resetWhen and settle'
+  throw expected('SLUICE_NOT_SUPPORTED', what, 'both', 'use a guard for each')
 }
 
 /** The limit that stands among the options themselves. */

@@ -7,24 +7,25 @@ import type { LimiterOptions } from '../limiter/limiter.ts'
 import type { LimitMode, LimitOptions } from '../limiter/limits.ts'
 import type { Maybe } from '../limiter/maybe.ts'
 import { storeFor } from '../limiter/options.ts'
-import { type Policy, type PolicyLike, policyOf } from '../policy.ts'
+import { type PolicyLike, policyOf } from '../policy.ts'
 import { Answering } from './answering.ts'
+import { changed } from './changed-refusal.ts'
 import { inTurn } from './delay.ts'
 import { Facts, type Reader } from './facts.ts'
 import { type AnyLimiter, type AnyReservation, Following, SET_ASIDE } from './following.ts'
-import type { TellFallback } from './guard-event.ts'
-import { type GuardLimit, LAST_RESORT, LONGEST_RESPONSE } from './guard-limit.ts'
+import type { GuardEvent } from './guard-event.ts'
+import { LONGEST_RESPONSE } from './guard-limit.ts'
 import { type GuardOptions, limitsOf } from './guard-options.ts'
 import { headerFamilies } from './headers.ts'
 import { hashOf } from './identity.ts'
 import { Lists } from './lists.ts'
 import type { Outcome } from './outcome.ts'
-import { type Plans, UnknownPlan } from './plans.ts'
-import { changed, DENIED, GONE, type Refusal, refusalOf } from './refusal.ts'
+import { DENIED, GONE, type Refusal, refusalOf } from './refusal.ts'
+import { RouteGuards } from './route-guards.ts'
 import { type Route, withRoute } from './route-options.ts'
-import { SafeLimit } from './safe-limit.ts'
+import { safeLimits } from './safe-limits.ts'
 import { type Site, siteOf } from './site.ts'
-import { strictest } from './strictest.ts'
+import { Telling } from './telling.ts'
 
 /** `rateLimit` of every adapter takes a guard in place of its options: to share one, or to change it while it runs. */
 export function createGuard(options: GuardOptions): Guard {
@@ -36,9 +37,11 @@ export class Guard {
   /** What the limits are decided by, for all that is not part of a request: `reset`, `block`, `shadows`. */
   readonly limiter: AnyLimiter
   private readonly options: GuardOptions
-  private readonly limits: Readonly<Record<string, LimitOptions<Facts>>>
+  /** Not named `limits`: adapters take options or a guard, and the types of `r` in a user's functions come from both. */
+  private readonly bound: Readonly<Record<string, LimitOptions<Facts>>>
   private readonly site: Site
   private readonly lists: Lists
+  private readonly telling: Telling
   private readonly answering: Answering
   private readonly following: Following
   private readonly clock: Clock
@@ -46,30 +49,33 @@ export class Guard {
   private readonly follows: boolean
   private readonly reserves: boolean
   private readonly ownStore: boolean
-  private readonly routes = new Map<string, Guard>()
+  private readonly routes: RouteGuards
   private off = false
 
   constructor(options: GuardOptions) {
     const limits = limitsOf(options)
-    const { name = 'default', prefix = 'sluice', onDecision, onEvent } = options
+    const { name = 'default', prefix = 'sluice', onDecision } = options
     this.ownStore = options.store === undefined
-    const store = storeFor<Facts>(options as LimiterOptions<Facts>, name)
+    this.routes = new RouteGuards((route, own) => new Guard(withRoute(this.options, limits, route, own)))
+    this.telling = new Telling(options)
+    const onEvent = (event: GuardEvent) => this.telling.event(event)
+    const store = storeFor<Facts>({ ...options, onEvent } as LimiterOptions<Facts>, name)
     this.options = { ...options, store }
     this.site = siteOf(options)
-    this.lists = new Lists(options, error => this.fallback('', 'skip', 'false', error))
-    this.limits = this.safeLimits(limits)
+    this.lists = new Lists(options, error => this.telling.fallback('', 'skip', 'false', error))
+    this.bound = safeLimits(limits, this.telling)
     this.limiter = createLimiter<Facts, 'sync' | 'async'>({
       name,
       prefix,
       store,
-      limits: this.limits,
-      ...(onDecision !== undefined && { onDecision: (decision, facts) => onDecision(decision, facts.seen) }),
-      ...(onEvent !== undefined && { onEvent }),
+      limits: this.bound,
+      ...(onDecision !== undefined && { onDecision: (decision, facts) => this.telling.decision(decision, facts) }),
+      onEvent,
     })
-    const bucketId = (bucket: string) => hashOf(encodeKey([prefix, name, bucket], bucket)).slice(0, 16)
+    const bucketId = (bucket: readonly string[]) => hashOf(encodeKey([prefix, name, ...bucket], name)).slice(0, 16)
     this.answering = new Answering(limits, headerFamilies(options.headers), bucketId)
     this.clock = store.clock
-    this.following = new Following(this.limiter, limits, this.clock, (...what) => this.fallback(...what))
+    this.following = new Following(this.limiter, limits, this.clock, this.telling)
     const all = Object.values(limits)
     this.reserves = all.some(limit => limit.countWhen ?? limit.resetWhen ?? limit.settle)
     this.follows = this.reserves || all.some(({ policy }) => typeof policy === 'function' || holdsSlots(policy))
@@ -77,12 +83,11 @@ export class Guard {
 
   /** What becomes of a request; undefined where no limit concerns it, and it goes on as if there were no guard. */
   ask<Raw, Reply>(raw: Raw, reply: Reply, reader: Reader<Raw, Reply>): Maybe<Outcome | undefined> {
-    if (this.off) return undefined
     const facts = new Facts(raw, reader as Reader<unknown, never>, this.site)
-    if (isPreflight(facts)) return undefined
+    if (facts.isPreflight) return undefined
     const listed = this.lists.isEmpty ? undefined : this.lists.of(facts)
     if (listed === 'denied') return refusedBy(DENIED)
-    if (listed === 'allowed') return undefined
+    if (listed === 'allowed' || this.off) return undefined
     if (this.reserves) return this.askAndReserve(facts, reply, reader)
     const decision = this.limiter.consume(facts)
     if (!(decision instanceof Promise)) return this.answer(decision, undefined, facts, reply, reader)
@@ -91,25 +96,25 @@ export class Guard {
 
   /** The same guard for one route: other costs, further limits, or others in place of those of the same name. */
   for(route: string, own: Route): Guard {
-    let guard = this.routes.get(route)
-    if (guard === undefined) {
-      guard = new Guard(withRoute(this.options, limitsOf(this.options), route, own))
-      this.routes.set(route, guard)
-    }
-    return guard
+    return this.routes.get(route, own)
   }
 
   /** The kill switch: of one limit, or of all of them. Without a mode they are again as they were configured. */
   setMode(mode: LimitMode | undefined, limit?: string): void {
-    const names = limit === undefined ? Object.keys(this.limits) : [limit]
-    for (const name of names) this.limiter.setMode(name, mode ?? this.limits[name]?.mode ?? 'enforce')
-    if (limit === undefined) this.off = mode === 'off'
-    for (const guard of this.routes.values()) {
-      if (limit === undefined || limit in guard.limits) guard.setMode(mode, limit)
-    }
+    const isOfRoutes = limit !== undefined && !Object.hasOwn(this.bound, limit) && this.routes.have(limit)
+    const names = limit === undefined ? Object.keys(this.bound) : isOfRoutes ? [] : [limit]
+    for (const name of names) this.limiter.setMode(name, mode ?? this.bound[name]?.mode ?? 'enforce')
+    this.off = limit === undefined && mode === 'off'
+    this.routes.setMode(mode, limit)
+  }
+
+  /** Whether the guard or one of its routes has the limit; all of them, where none is named. */
+  has(limit: string | undefined): boolean {
+    return limit === undefined || Object.hasOwn(this.bound, limit) || this.routes.have(limit)
   }
 
   close(): Maybe<void> {
+    this.routes.close()
     const closed = this.limiter.close()
     return this.ownStore ? this.options.store!.close() : closed
   }
@@ -139,7 +144,7 @@ export class Guard {
       ended: this.follows && decision.allowed ? this.following.after(decision, reservation, facts) : undefined,
       measures: this.reserves,
     }
-    const delayMs = decision.allowed ? answering.delayMs(states, facts) : 0
+    const delayMs = decision.allowed ? answering.delayMs(decision, states, facts) : 0
     if (delayMs === 0) return outcome
     return inTurn(this.clock, delayMs, callback => reader.onClose(reply, callback)).then(here => {
       if (here) return outcome
@@ -151,12 +156,12 @@ export class Guard {
   private refusal(decision: Decision, states: readonly LimitState[], facts: Facts): Refusal {
     const { answering } = this
     const { refuse } = this.options
-    const refusal = refusalOf(decision, name => answering.isShared(name), answering.isQuiet(states))
+    const refusal = refusalOf(decision, states, name => answering.isShared(name), answering.isQuiet(states))
     if (refuse === undefined) return refusal
     try {
       return changed(refusal, parts => refuse(parts, decision, facts.seen))
     } catch (error) {
-      this.fallback('', 'refuse', 'the usual refusal', error)
+      this.telling.fallback('', 'refuse', 'the usual refusal', error)
       return refusal
     }
   }
@@ -165,43 +170,12 @@ export class Guard {
   private giveBack(decision: Decision, reservation: AnyReservation | undefined): void {
     decision.release()
     const given = reservation === undefined ? this.limiter.refund(decision) : reservation.cancel()
-    if (given instanceof Promise) given.catch(error => this.fallback('', 'delay', 'the slot as taken', error))
+    if (given instanceof Promise) given.catch(error => this.telling.fallback('', 'delay', 'the slot as taken', error))
   }
-
-  private safeLimits(limits: Readonly<Record<string, GuardLimit>>): Record<string, LimitOptions<Facts>> {
-    const least = strictest(
-      Object.values(limits)
-        .map(knownPolicy)
-        .filter(policy => policy !== undefined),
-    )
-    return Object.fromEntries(
-      Object.entries(limits).map(([name, limit], index) => {
-        const fallback = () => knownPolicy(limit) ?? least ?? LAST_RESORT
-        const tell: TellFallback = (...what) => this.fallback(...what)
-        return [name, new SafeLimit(name, index, limit, fallback, tell).options()]
-      }),
-    )
-  }
-
-  private fallback(limit: string, option: string, used: string, error: unknown): void {
-    const { onEvent, name: limiter = 'default' } = this.options
-    if (error instanceof UnknownPlan) onEvent?.({ type: 'unknown-plan', limiter, limit, plan: error.plan })
-    else onEvent?.({ type: 'fallback', limiter, limit, option, used, error })
-  }
-}
-
-/** What a limit falls back to: its policy, or of its plans the strictest. Of other functions nothing is known. */
-function knownPolicy({ policy }: GuardLimit): Policy | undefined {
-  return typeof policy === 'function' ? (policy as Partial<Plans>).strictest : policyOf(policy)
 }
 
 function holdsSlots(policy: PolicyLike): boolean {
   return policyOf(policy).kind === 'concurrency'
-}
-
-/** A browser asks on its own whether it may ask: that is no request of the caller's. */
-function isPreflight(facts: Facts): boolean {
-  return facts.method === 'OPTIONS' && facts.header('access-control-request-method') !== undefined
 }
 
 function refusedBy(refusal: Refusal): Outcome {

@@ -1,10 +1,12 @@
 import type { Maybe } from '../limiter/maybe.ts'
-import { followResponse, responseOf, setFields } from './exchange/fetch.ts'
+import { followResponse, setFields, whenAborted, withFields } from './exchange/fetch.ts'
+import { peerOf } from './exchange/peer.ts'
 import type { Reader } from './facts.ts'
 import type { Guard } from './guard.ts'
 import { guardFrom } from './guard-from.ts'
 import type { GuardOptions } from './guard-options.ts'
 import type { Outcome } from './outcome.ts'
+import type { Refusal } from './refusal.ts'
 
 export type { GuardOptions } from './guard-options.ts'
 
@@ -18,30 +20,17 @@ export interface HonoContext {
     readonly matchedRoutes: readonly { readonly method: string; readonly path: string }[]
   }
   readonly env: unknown
-  res: Response
-  header(name: string, value: string): void
-}
-
-/** Where the servers that run Hono keep the other end of the connection: Node, Deno and Bun. */
-interface Environment {
-  readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } | null }
-  readonly remoteAddr?: { readonly hostname?: string }
-  requestIP?(request: Request): { readonly address: string } | null
+  get res(): Response
+  set res(response: Response | undefined)
 }
 
 const reader: Reader<HonoContext, HonoContext> = {
   method: context => context.req.method,
   target: context => context.req.url,
   header: (context, name) => context.req.header(name),
-  peer(context) {
-    const env = (context.env ?? {}) as Environment
-    return env.incoming?.socket?.remoteAddress ?? env.remoteAddr?.hostname ?? env.requestIP?.(context.req.raw)?.address
-  },
+  peer: context => peerOf(context.req.raw, context.env),
   route: routeOf,
-  onClose({ req }, callback) {
-    req.raw.signal.addEventListener('abort', callback, { once: true })
-    return () => req.raw.signal.removeEventListener('abort', callback)
-  },
+  onClose: ({ req }, callback) => whenAborted(req.raw.signal, callback),
 }
 
 /** `app.use(rateLimit({ policy: '100/m' }))`, wherever Hono runs. */
@@ -64,24 +53,36 @@ async function carryOut(
     await next()
     return undefined
   }
-  if (outcome.refusal !== undefined) return responseOf(outcome, outcome.refusal, context.req.method)
-  if (outcome.ended === undefined) {
+  if (outcome.refusal !== undefined) return refuse(outcome, outcome.refusal, context)
+  const response = await followResponse(outcome, context.req.raw, async () => {
     await next()
-    setFields(outcome, context.res.headers)
-    return undefined
-  }
-  context.res = await followResponse(outcome, context.req.raw.signal, async () => {
-    await next()
-    setFields(outcome, context.res.headers)
-    return context.res
+    return withFields(outcome, context.res)
   })
+  if (response === context.res) return undefined
+  // Else Hono would put the fields of the old one over those of the new.
+  context.res = undefined
+  context.res = response
   return undefined
 }
 
-/** Middleware is registered for all methods; the route is what answers, and comes last. */
+/** With what middleware before this one has put on the response: without it, other origins could not read the refusal. */
+function refuse(outcome: Outcome, { status, fields, body }: Refusal, context: HonoContext): Response {
+  const { headers } = context.res
+  for (let i = 0; i < fields.length; i += 2) headers.set(fields[i]!, fields[i + 1]!)
+  setFields(outcome, headers)
+  return new Response(context.req.method === 'HEAD' ? null : body, { status, headers })
+}
+
+/**
+ * Middleware is matched like routes are: mostly for all methods, or by a pattern for many paths. The route is what is for
+ * neither, or is the first that comes near.
+ */
 function routeOf({ req }: HonoContext): string | undefined {
-  const routes = req.matchedRoutes
-  const handler =
-    routes.findLast(({ method }) => method !== 'ALL') ?? routes.findLast(({ path }) => !path.includes('*'))
-  return handler?.path
+  const exact = req.matchedRoutes.filter(({ path }) => !path.includes('*'))
+  const route = exact.find(isForOneMethod) ?? exact[0] ?? req.matchedRoutes.find(isForOneMethod)
+  return route?.path
+}
+
+function isForOneMethod({ method }: { readonly method: string }): boolean {
+  return method !== 'ALL'
 }

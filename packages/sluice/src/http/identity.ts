@@ -1,5 +1,6 @@
 import { expected } from '../errors.ts'
 import type { Key } from '../limiter/limits.ts'
+import { answered, yesOrNo } from './answered.ts'
 import type { Facts, Seen } from './facts.ts'
 import { sha256 } from './sha256.ts'
 
@@ -7,20 +8,17 @@ import { sha256 } from './sha256.ts'
  * Who is asking, as a key. What a helper cannot find it takes from the client's address, so that nobody escapes by leaving
  * something out. An address stands as it is; all else has its kind before it, so that no user can be named like an address.
  */
-export interface Identity {
-  (facts: Facts): string
-  readonly [IDENTITY]: true
-}
+export class Identity {
+  readonly keyOf: (facts: Facts) => string
 
-const IDENTITY: unique symbol = Symbol('identity')
-
-export function isIdentity(key: unknown): key is Identity {
-  return typeof key === 'function' && IDENTITY in key
+  constructor(keyOf: (facts: Facts) => string) {
+    this.keyOf = keyOf
+  }
 }
 
 /** The client's address. */
 export function ip(): Identity {
-  return identity(facts => facts.ip)
+  return new Identity(facts => facts.ip)
 }
 
 /** A user who has proved who they are: by default `r.user.id` or `r.auth.userId`. */
@@ -28,9 +26,15 @@ export function user(read: (r: Seen) => unknown = r => r.user?.id ?? r.auth?.use
   return known('user', read)
 }
 
-/** A session that the server has found: by default `r.session.id` or `r.sessionID`. */
-export function session(read: (r: Seen) => unknown = r => r.session?.id ?? r.sessionID): Identity {
+/** A session that the server has found: by default `r.session.id` or `r.sessionID`, if the client's cookie names it. */
+export function session(read: (r: Seen) => unknown = foundSession): Identity {
   return known('session', read)
+}
+
+/** Servers make a new session for whoever brings none: counted for itself, leaving the cookie out would be fresh quota. */
+function foundSession(r: Seen): unknown {
+  const id = r.session?.id ?? r.sessionID
+  return typeof id === 'string' && r.header('cookie')?.includes(id) === true ? id : undefined
 }
 
 /** The customer a user belongs to: by default `r.tenant.id` or `r.auth.tenantId`. */
@@ -40,20 +44,29 @@ export function tenant(read: (r: Seen) => unknown = r => r.tenant?.id ?? r.auth?
 
 /** A name as people type it: case, width and composition do not make another one. For login forms. */
 export function username(read: (r: Seen) => unknown = r => r.body?.username ?? r.body?.email): Identity {
+  checkReader('username', read)
   return known('username', r => {
     const name = read(r)
-    return typeof name === 'string' ? name.normalize('NFKC').toLowerCase().normalize('NFKC').trim() : name
+    return typeof name === 'string' ? folded(name.slice(0, LONGEST_NAME)) : name
   })
+}
+
+/** Nobody's name is longer, and a stranger's megabyte must not be worked through. */
+const LONGEST_NAME = 1024
+
+/** By way of upper case, since some letters (ß, ς) have no other way to meet those that mean the same. */
+function folded(name: string): string {
+  return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC').trim()
 }
 
 /** The program that asks, as it names itself: no identity, but with the address (`all(ip(), userAgent())`) a finer one. */
 export function userAgent(): Identity {
-  return identity(facts => named('agent', facts.header('user-agent')) ?? facts.ip)
+  return new Identity(facts => named('agent', facts.header('user-agent')) ?? facts.ip)
 }
 
 /** The template of the route (`/orders/:id`). All that match none are one. */
 export function route(): Identity {
-  return identity(facts => `route:${facts.route ?? ''}`)
+  return new Identity(facts => `route:${facts.route ?? ''}`)
 }
 
 export interface Proof {
@@ -66,20 +79,24 @@ export interface Proof {
  */
 export function header(name: string, { verify }: Proof = {}): Identity {
   if (typeof name !== 'string' || name === '') throw expected('SLUICE_BAD_OPTION', 'header() with a name', name)
-  return identity(facts => {
+  return new Identity(facts => {
     const value = facts.header(name)
-    if (value === undefined || verify?.(value, facts.seen) !== true) return facts.ip
+    if (value === undefined || !isVerified(verify, value, facts)) return facts.ip
     return named(`header ${name.toLowerCase()}`, value) ?? facts.ip
   })
 }
 
 /** An API key, kept only as its hash. One that `verify` does not know shares the limit of its address. */
 export function apiKey({ header: name = 'x-api-key', verify }: Proof & { header?: string } = {}): Identity {
-  return identity(facts => {
+  return new Identity(facts => {
     const value = keyIn(facts.header(name))
-    if (value === undefined || verify?.(value, facts.seen) !== true) return facts.ip
+    if (value === undefined || !isVerified(verify, value, facts)) return facts.ip
     return `key:${hashOf(value)}`
   })
+}
+
+function isVerified(verify: Proof['verify'], value: string, facts: Facts): boolean {
+  return verify !== undefined && yesOrNo('verify', verify(value, facts.seen) ?? false)
 }
 
 /** `Bearer abc` is the key `abc`. */
@@ -91,9 +108,9 @@ function keyIn(value: string | undefined): string | undefined {
 /** Several parts together: `all(ip(), route())` counts each route of each address. */
 export function all(...parts: readonly Identity[]): Identity {
   checkParts('all', parts)
-  return identity(facts => {
+  return new Identity(facts => {
     let key = '&'
-    for (const part of parts) key += lengthBefore(part(facts))
+    for (const part of parts) key += lengthBefore(part.keyOf(facts))
     return key
   })
 }
@@ -101,9 +118,9 @@ export function all(...parts: readonly Identity[]): Identity {
 /** The first that finds more than the address: `firstOf(user(), apiKey({ verify }), all(ip(), userAgent()))`. */
 export function firstOf(...choices: readonly Identity[]): Identity {
   checkParts('firstOf', choices)
-  return identity(facts => {
+  return new Identity(facts => {
     for (const choice of choices) {
-      const key = choice(facts)
+      const key = choice.keyOf(facts)
       if (key !== facts.ip) return key
     }
     return facts.ip
@@ -111,18 +128,18 @@ export function firstOf(...choices: readonly Identity[]): Identity {
 }
 
 function checkParts(helper: string, parts: readonly unknown[]): void {
-  const odd = parts.length === 0 ? undefined : parts.find(part => !isIdentity(part))
+  const odd = parts.length === 0 ? undefined : parts.find(part => !(part instanceof Identity))
   if (parts.length > 0 && odd === undefined) return
   throw expected('SLUICE_BAD_OPTION', `${helper}() of identity helpers such as ip() and user()`, odd)
 }
 
-function identity(read: (facts: Facts) => string): Identity {
-  return Object.assign(read, { [IDENTITY]: true as const })
+function known(kind: string, read: (r: Seen) => unknown): Identity {
+  checkReader(kind, read)
+  return new Identity(facts => named(kind, textOf(answered(read(facts.seen)))) ?? facts.ip)
 }
 
-function known(kind: string, read: (r: Seen) => unknown): Identity {
+function checkReader(kind: string, read: unknown): void {
   if (typeof read !== 'function') throw expected('SLUICE_BAD_OPTION', `${kind}() with a function of the request`, read)
-  return identity(facts => named(kind, textOf(read(facts.seen))) ?? facts.ip)
 }
 
 /** What a user's function may answer in place of a text. */

@@ -65,10 +65,8 @@ function sendRefusal({ status, fields, body }: Refusal, context: KoaContext): vo
 /** The routers of the application are asked which of their routes will serve the request. */
 function routeOf({ app, path, method }: KoaContext): string | undefined {
   const { middleware = [] } = app as { middleware?: readonly { router?: KoaRouter }[] }
-  for (const { router } of middleware) {
-    const matched = router?.match(path, method).pathAndMethod.filter(({ methods }) => methods.length > 0)
-    const last = matched?.at(-1)
-    if (last !== undefined) return String(last.path)
-  }
-  return undefined
+  const matched = middleware.flatMap(({ router }) => router?.match(path, method).pathAndMethod ?? [])
+  const templates = matched.filter(({ methods }) => methods.length > 0).map(layer => String(layer.path))
+  // A pattern for many paths is middleware as a rule, or what serves the rest.
+  return templates.find(template => !template.includes('*')) ?? templates[0]
 }

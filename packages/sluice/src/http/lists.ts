@@ -1,3 +1,4 @@
+import { yesOrNo } from './answered.ts'
 import { addressRanges } from './cidr.ts'
 import type { Facts } from './facts.ts'
 import type { GuardSettings } from './guard-options.ts'
@@ -27,7 +28,7 @@ export class Lists {
 
   private skips(facts: Facts): boolean {
     try {
-      return this.skip?.(facts.seen) === true
+      return yesOrNo('skip', this.skip?.(facts.seen) ?? false)
     } catch (error) {
       this.failed(error)
       return false

@@ -1,18 +1,19 @@
+import { expected } from '../errors.ts'
 import type { PolicyLike } from '../policy.ts'
 import type { Ended } from './ended.ts'
-import { factsOf, type Seen } from './facts.ts'
+import { type Facts, factsOf, type Seen } from './facts.ts'
 import type { GuardLimit } from './guard-limit.ts'
-import { ip as address, all, type Identity, username as typedName } from './identity.ts'
+import { ip as address, all, Identity, username as typedName } from './identity.ts'
 import { RecentKeys } from './recent-keys.ts'
 
 export interface LoginOptions {
   /** Who asks: the client's address by default. */
   ip?: Identity
   /** The name they try: `r.body.username` or `r.body.email` by default. It must be there when the limiter runs. */
-  username?: Identity
+  username?: Identity | ((r: Seen) => unknown)
   /** Failures from one address at one name; each refusal then blocks the pair, longer each time. */
   pair?: PolicyLike
-  /** Failures from one address, at whatever name. */
+  /** Failures from one address, at whatever name. It is blocked like the pair. */
   perAddress?: PolicyLike
   /** Failures at one name, from wherever. Never a block: that would lock its owner out. */
   perUsername?: PolicyLike
@@ -20,48 +21,85 @@ export interface LoginOptions {
   total?: PolicyLike
   /** By default a 401 or 403. */
   failed?: (response: Ended, r: Seen) => boolean
-  /** By default a status below 400. */
+  /** By default a status below 400. What has failed has not succeeded, whatever this says. */
   succeeded?: (response: Ended, r: Seen) => boolean
 }
+
+const OPTIONS = ['ip', 'username', 'pair', 'perAddress', 'perUsername', 'total', 'failed', 'succeeded']
 
 /**
  * Limits for a login form: only failures count, and an attempt counts as one until its response says otherwise, so that
  * many tried at once are not more than many tried in turn.
  *
- * A sustained attack fills `perUsername` and `total`; those must not shut out the people who log in every day. So an
- * address from which that name (or, for `total`, any name) has logged in lately is not asked by them; the limits of its
- * own still hold, which bounds what somebody with one good account can try.
+ * A sustained attack fills the limits of names and of all; those must not shut out the people who log in every day. So a
+ * name is asked by nothing but the limit of the pair where it has logged in from the same address lately, and addresses
+ * from which anybody has are one crowd, all others another: each has `total` for itself, and strangers cannot fill that of
+ * the known. What was lately is known to this process, since it started.
  */
 export function loginLimits(options: LoginOptions = {}): Record<string, GuardLimit> {
+  const odd = Object.keys(options).find(option => !OPTIONS.includes(option))
+  if (odd !== undefined) throw expected('SLUICE_BAD_OPTION', `loginLimits({ ${OPTIONS.join(', ')} })`, odd)
   const { ip = address(), username = typedName(), failed = isFailure, succeeded = isSuccess } = options
   const { pair = '5/15m', perAddress = '100/1h', perUsername = '20/1h', total = '1000/10m' } = options
-  const both = all(ip, username)
+  const attemptOf = attempts(addressOf(ip), nameOf(username))
   const knownPairs = new RecentKeys(MOST_KNOWN)
   const knownAddresses = new RecentKeys(MOST_KNOWN)
+  const isKnownPair = (r: Seen) => knownPairs.has(attemptOf(r).pair)
+  const isKnownAddress = (r: Seen) => knownAddresses.has(attemptOf(r).address)
   const remember = (response: Ended, r: Seen) => {
-    if (!succeeded(response, r)) return false
-    const facts = factsOf(r)
-    knownPairs.add(both(facts))
-    knownAddresses.add(ip(facts))
+    if (failed(response, r) || !succeeded(response, r)) return false
+    knownPairs.add(attemptOf(r).pair)
+    knownAddresses.add(attemptOf(r).address)
     return true
   }
   const counted = { countWhen: failed, quiet: true, onOutage: 'closed' } as const
   const blockFor = { first: '1m', factor: 2, max: '1d' } as const
+  const stranger = { when: (r: Seen) => !isKnownPair(r) }
   return {
-    'login-pair': { ...counted, policy: pair, key: both, blockFor, resetWhen: remember },
-    'login-address': { ...counted, policy: perAddress, key: ip, blockFor },
-    'login-username': {
-      ...counted,
-      policy: perUsername,
-      key: username,
-      when: r => !knownPairs.has(both(factsOf(r))),
-    },
-    'login-total': { ...counted, policy: total, when: r => !knownAddresses.has(ip(factsOf(r))) },
+    'login-pair': { ...counted, policy: pair, key: r => attemptOf(r).pair, blockFor, resetWhen: remember },
+    'login-address': { ...counted, ...stranger, policy: perAddress, key: r => attemptOf(r).address, blockFor },
+    'login-username': { ...counted, ...stranger, policy: perUsername, key: r => attemptOf(r).name },
+    'login-total': { ...counted, policy: total, when: r => !isKnownAddress(r) },
+    'login-total-known': { ...counted, policy: total, when: isKnownAddress },
   }
 }
 
 /** A name and an address of some 60 bytes each: about 20 MB at the most. */
 const MOST_KNOWN = 100_000
+
+/** Who tries which name. */
+interface Attempt {
+  readonly address: string
+  readonly name: string
+  readonly pair: string
+}
+
+/** Read once a request, so that who is remembered is who was asked. */
+function attempts(address: Identity, name: Identity): (r: Seen) => Attempt {
+  const both = all(address, name)
+  const known = new WeakMap<Facts, Attempt>()
+  return r => {
+    const facts = factsOf(r)
+    let attempt = known.get(facts)
+    if (attempt === undefined) {
+      attempt = { address: address.keyOf(facts), name: name.keyOf(facts), pair: both.keyOf(facts) }
+      known.set(facts, attempt)
+    }
+    return attempt
+  }
+}
+
+function addressOf(ip: unknown): Identity {
+  if (ip instanceof Identity) return ip
+  throw expected('SLUICE_BAD_OPTION', 'loginLimits() ip as an identity helper such as ip()', ip)
+}
+
+function nameOf(username: Identity | ((r: Seen) => unknown)): Identity {
+  if (username instanceof Identity) return username
+  // As a function of the request it would find no name in any, and all would be one.
+  if ((username as unknown) !== typedName) return typedName(username)
+  throw expected('SLUICE_BAD_OPTION', 'loginLimits() username as username() or a function of the request', username)
+}
 
 function isFailure({ status }: Ended): boolean {
   return status === 401 || status === 403

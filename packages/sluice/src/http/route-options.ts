@@ -8,7 +8,7 @@ import { ip } from './identity.ts'
  * of those of the same name (`policy` is short for a limit named `default`), or only another cost.
  */
 export type Route =
-  | { limits: Readonly<Record<string, GuardLimit>> }
+  | { limits: Readonly<Record<string, GuardLimit>>; cost?: NonNullable<GuardLimit['cost']> }
   | GuardLimit
   | { cost: NonNullable<GuardLimit['cost']> }
 
@@ -19,21 +19,24 @@ export function withRoute(
   route: string,
   own: Route,
 ): GuardOptions {
+  checkRoute(`rateLimit of ${route}`, own)
   const { policy: _, ...settings } = options as GuardOptions & { policy?: unknown }
   for (const option of GUARD_LIMIT_OPTIONS) delete (settings as Record<string, unknown>)[option]
-  return { ...settings, limits: { ...atCost(limits, own), ...ownLimits(route, own) } } as GuardOptions
+  return { ...settings, limits: atCost({ ...limits, ...ownLimits(route, own) }, own) } as GuardOptions
+}
+
+/** Refuses what says nothing about a route, and what nobody would read. */
+export function checkRoute(where: string, own: Route): void {
+  if (typeof own !== 'object' || own === null || !('limits' in own || 'policy' in own || 'cost' in own)) {
+    throw expected('SLUICE_BAD_OPTION', `${where} as { policy }, { limits } or { cost }`, own)
+  }
+  const known = 'limits' in own ? ['limits', 'cost'] : 'policy' in own ? GUARD_LIMIT_OPTIONS : ['cost']
+  const odd = Object.keys(own).find(option => !known.includes(option))
+  if (odd !== undefined) throw expected('SLUICE_BAD_OPTION', `${where} with ${known.join(', ')}`, odd)
 }
 
 function ownLimits(route: string, own: Route): Readonly<Record<string, GuardLimit>> {
-  if (typeof own !== 'object' || own === null) {
-    throw expected('SLUICE_BAD_OPTION', `rateLimit of ${route} as { policy }, { limits } or { cost }`, own)
-  }
-  if (!('limits' in own) && !('policy' in own)) {
-    if (Object.keys(own).some(option => option !== 'cost')) {
-      throw expected('SLUICE_BAD_OPTION', `rateLimit of ${route} with a policy, limits or a cost`, own)
-    }
-    return {}
-  }
+  if (!('limits' in own) && !('policy' in own)) return {}
   const limits = 'limits' in own ? own.limits : { default: { key: ip(), ...oneLimit(own) } }
   return Object.fromEntries(
     Object.entries(checkedLimits(limits)).map(([name, limit]) => [name, { bucket: `${route} ${name}`, ...limit }]),

@@ -2,12 +2,13 @@ import { expected } from '../errors.ts'
 
 /**
  * Finds the template of a path. All spellings that a server may serve alike find the same one: `//x`, `/x/`, `/X`,
- * `/x;a=b`, `%2F` for `/`. Of several that fit, the one with the earliest plain segment wins, whatever their order.
+ * `/x;a=b`, `%2F` or a backslash for `/`. Of several that fit, the one with the earliest plain segment wins, whatever
+ * their order.
  */
 export function routeTable(templates: readonly string[]): (target: string) => string | undefined {
   const root = new Segment()
   for (const template of templates) add(root, template)
-  return target => find(root, segmentsOf(target), 0)
+  return target => find(root, segmentsOf(target.replaceAll('\\', '/')), 0)
 }
 
 /** One step of the way: what may follow it, and the template that ends here. */
@@ -71,13 +72,19 @@ export function segmentsOf(target: string): string[] {
   return parts.length > MOST_SEGMENTS ? parts.slice(0, MOST_SEGMENTS + 1) : parts
 }
 
+/** One spelling for all those of a path. */
+export function canonicalPath(target: string): string {
+  return `/${segmentsOf(target).join('/')}`
+}
+
 /** Without scheme, host, query and fragment. */
 function pathOf(target: string): string {
-  const start = target.startsWith('/') ? 0 : target.indexOf('/', target.indexOf('://') + 3)
-  const path = start <= 0 ? target : target.slice(start)
+  const path = target.startsWith('/') ? target : target.replace(SCHEME_AND_HOST, '')
   const end = path.search(/[?#]/)
   return end === -1 ? path : path.slice(0, end)
 }
+
+const SCHEME_AND_HOST = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i
 
 function decoded(path: string): string {
   if (!path.includes('%')) return path

@@ -1,12 +1,14 @@
 import { expected } from '../errors.ts'
 import { stableHash } from '../hash.ts'
+import { encodeKey } from '../limiter/key.ts'
 import { checkCost, checkMode, chosenRule, type Key, type LimitMode, type LimitOptions } from '../limiter/limits.ts'
 import type { Policy } from '../policy.ts'
+import { answered, yesOrNo } from './answered.ts'
 import type { Facts } from './facts.ts'
-import type { TellFallback } from './guard-event.ts'
 import type { GuardLimit } from './guard-limit.ts'
-import { type Identity, isIdentity, keyFrom } from './identity.ts'
-import { segmentsOf } from './routes.ts'
+import { Identity, keyFrom } from './identity.ts'
+import { routeCosts } from './route-costs.ts'
+import type { Telling } from './telling.ts'
 
 /**
  * A guard's limit as the limiter takes it. The functions of the user are called inside fences: one that throws or answers
@@ -17,26 +19,27 @@ export class SafeLimit {
   private readonly index: number
   private readonly limit: GuardLimit
   private readonly fallback: () => Policy
-  private readonly tell: TellFallback
+  private readonly telling: Telling
 
   /** `fallback` is the policy of a function that has failed. */
-  constructor(name: string, index: number, limit: GuardLimit, fallback: () => Policy, tell: TellFallback) {
+  constructor(name: string, index: number, limit: GuardLimit, fallback: () => Policy, telling: Telling) {
     this.name = name
     this.index = index
     this.limit = limit
     this.fallback = fallback
-    this.tell = tell
+    this.telling = telling
   }
 
   options(): LimitOptions<Facts> {
-    const { policy, key, when, cost, mode, rollout, replaces, bucket, blockFor, onOutage } = this.limit
+    const { policy, cost, mode, rollout, replaces, bucket, blockFor, onOutage } = this.limit
+    const key = this.keyReader()
     return {
       policy: typeof policy === 'function' ? facts => this.policyFor(facts) : policy,
-      ...((key !== undefined || when !== undefined) && { key: this.keyReader() }),
+      ...(key !== undefined && { key }),
       ...(cost !== undefined && { cost: typeof cost === 'number' ? cost : this.costReader(cost) }),
       ...(typeof mode === 'function' && { mode: (facts: Facts) => this.modeFor(facts) }),
       ...(typeof mode === 'string' && { mode }),
-      ...(rollout !== undefined && { mode: (facts: Facts) => this.rolledOut(facts, rollout) }),
+      ...(rollout !== undefined && { mode: (facts: Facts) => rolledOut(key!(facts), rollout) }),
       ...(replaces !== undefined && { replaces }),
       ...(bucket !== undefined && { bucket }),
       ...(blockFor !== undefined && { blockFor }),
@@ -44,16 +47,30 @@ export class SafeLimit {
     }
   }
 
-  private keyReader(): (facts: Facts) => Key | undefined {
-    const { key, when } = this.limit
-    const read = key === undefined ? () => '' : isIdentity(key) ? this.identity(key) : this.ownKey(key)
-    return when === undefined ? read : facts => (this.applies(facts) ? read(facts) : undefined)
+  private keyReader(): ((facts: Facts) => Key | undefined) | undefined {
+    const { key, when, rollout, resetWhen } = this.limit
+    if (key === undefined && when === undefined) return undefined
+    const read = key === undefined ? () => '' : key instanceof Identity ? this.identity(key) : this.ownKey(key)
+    if (key instanceof Identity && (when ?? rollout ?? resetWhen) === undefined) return read
+    return facts =>
+      this.remembered(facts, when === undefined ? read : () => (this.applies(facts) ? read(facts) : undefined))
+  }
+
+  /** Whoever was counted is asked for again, to roll out or to forgive, and a login on the way may have changed who it is. */
+  private remembered(facts: Facts, read: (facts: Facts) => Key | undefined): Key | undefined {
+    facts.keys ??= []
+    let key = facts.keys[this.index]
+    if (key === undefined) {
+      key = read(facts) ?? null
+      facts.keys[this.index] = key
+    }
+    return key ?? undefined
   }
 
   private identity(identity: Identity): (facts: Facts) => Key {
     return facts => {
       try {
-        return identity(facts)
+        return identity.keyOf(facts)
       } catch (error) {
         return this.address(facts, error)
       }
@@ -63,7 +80,7 @@ export class SafeLimit {
   private ownKey(key: Exclude<GuardLimit['key'], Identity | undefined>): (facts: Facts) => Key {
     return facts => {
       try {
-        const given = key(facts.seen)
+        const given = answered(key(facts.seen))
         return keyFrom(given) ?? this.address(facts, expected('SLUICE_BAD_KEY', 'a key as a string', given))
       } catch (error) {
         return this.address(facts, error)
@@ -72,27 +89,29 @@ export class SafeLimit {
   }
 
   private address(facts: Facts, error: unknown): string {
-    this.tell(this.name, 'key', 'the address', error)
+    this.telling.fallback(this.name, 'key', 'the address', error)
     return facts.ip
   }
 
   private applies(facts: Facts): boolean {
     try {
-      return this.limit.when!(facts.seen) !== false
+      return yesOrNo('when', this.limit.when!(facts.seen))
     } catch (error) {
-      this.tell(this.name, 'when', 'true', error)
+      this.telling.fallback(this.name, 'when', 'true', error)
       return true
     }
   }
 
   private policyFor(facts: Facts): Policy {
+    const known = facts.chosen?.[this.index]
+    if (known !== undefined) return known
     const choose = this.limit.policy as Exclude<GuardLimit['policy'], string | Policy>
     let policy: Policy
     try {
-      policy = chosenRule(choose(facts.seen)).policy
+      policy = chosenRule(answered(choose(facts.seen))).policy
     } catch (error) {
       policy = this.fallback()
-      this.tell(this.name, 'policy', JSON.stringify(policy), error)
+      this.telling.fallback(this.name, 'policy', JSON.stringify(policy), error)
     }
     facts.chosen ??= []
     facts.chosen[this.index] = policy
@@ -100,42 +119,37 @@ export class SafeLimit {
   }
 
   private costReader(cost: Exclude<GuardLimit['cost'], number | undefined>): (facts: Facts) => number {
-    const read = typeof cost === 'function' ? (facts: Facts) => cost(facts.seen) : costByRoute(cost)
-    return facts => {
+    const read = typeof cost === 'function' ? (facts: Facts) => cost(facts.seen) : routeCosts(cost)
+    const safe = (facts: Facts) => {
       try {
-        return checkCost(read(facts))
+        return checkCost(answered(read(facts)))
       } catch (error) {
-        this.tell(this.name, 'cost', '1', error)
+        this.telling.fallback(this.name, 'cost', '1', error)
         return 1
       }
+    }
+    if (this.limit.delay === undefined) return safe
+    return facts => {
+      facts.costs ??= []
+      facts.costs[this.index] = safe(facts)
+      return facts.costs[this.index]!
     }
   }
 
   private modeFor(facts: Facts): LimitMode {
     try {
-      return checkMode((this.limit.mode as (r: unknown) => unknown)(facts.seen))
+      return checkMode(answered((this.limit.mode as (r: unknown) => unknown)(facts.seen)))
     } catch (error) {
-      this.tell(this.name, 'mode', "'enforce'", error)
+      this.telling.fallback(this.name, 'mode', "'enforce'", error)
       return 'enforce'
     }
   }
-
-  private rolledOut(facts: Facts, percent: number): LimitMode {
-    const key = this.keyReader()(facts)
-    const text = Array.isArray(key) ? key.join('\u0000') : (key as string | undefined)
-    return stableHash(text ?? '', 10_000) < percent * 100 ? 'enforce' : 'shadow'
-  }
 }
 
-/** `'/search'`, or `'POST /orders'` for one method of it; 1 for routes that are not in the table. */
-function costByRoute(table: Readonly<Record<string, number>>): (facts: Facts) => number {
-  const costs = new Map<string, number>()
-  for (const [route, cost] of Object.entries(table)) {
-    const [, method = '', template = route] = /^([A-Za-z]+) +(\/.*)$/.exec(route) ?? []
-    costs.set(`${method.toUpperCase()} ${segmentsOf(template).join('/')}`, checkCost(cost))
-  }
-  return ({ method, route }) => {
-    const template = route === undefined ? '' : segmentsOf(route).join('/')
-    return costs.get(`${method} ${template}`) ?? costs.get(` ${template}`) ?? 1
-  }
+/** Every process finds the same for a key, and who is in at one percent is in at two. */
+function rolledOut(key: Key | undefined, percent: number): LimitMode {
+  const text = key === undefined ? '' : encodeKey(key, '')
+  return stableHash(text, 100 * PER_PERCENT) < percent * PER_PERCENT ? 'enforce' : 'shadow'
 }
+
+const PER_PERCENT = 1_000_000

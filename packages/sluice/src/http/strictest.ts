@@ -15,7 +15,7 @@ export function isStricter(a: Policy, b: Policy): boolean {
 const DAY_MS = 86_400_000
 const CALENDAR_MS: Readonly<Record<string, number>> = { day: DAY_MS, week: 7 * DAY_MS, month: 30 * DAY_MS }
 
-/** Requests a millisecond, for ever. Slots are given back by hand, but no sooner than that if nobody does. */
+/** Requests a millisecond, for ever. How soon a slot comes back nobody knows: any rate is stricter, unless there is none. */
 function perMs(policy: Policy): number {
   switch (policy.kind) {
     case 'tokenBucket':
@@ -25,7 +25,7 @@ function perMs(policy: Policy): number {
     case 'gcra':
       return rateOrNothing(policy.burst, policy.rate)
     case 'concurrency':
-      return policy.limit / policy.ttlMs
+      return policy.limit === 0 ? 0 : Infinity
     case 'fixedWindow':
       return policy.limit / (CALENDAR_MS[policy.align] ?? policy.windowMs)
     default:

@@ -1,5 +1,5 @@
 import { EXPOSE, exposed, joined, type Outcome } from '../outcome.ts'
-import type { Refusal } from '../refusal.ts'
+import { GONE, type Refusal } from '../refusal.ts'
 
 /** The refusal as a response. */
 export function responseOf(outcome: Outcome, { status, fields, body }: Refusal, method: string): Response {
@@ -29,39 +29,46 @@ export function setFields({ fields, expose }: Outcome, headers: Headers): void {
   if (expose !== undefined) headers.set(EXPOSE, exposed(headers.get(EXPOSE), expose))
 }
 
-/** Tells the guard when the response has ended: when its body was read to the end or given up, or there is none. */
+/** Tells the guard when the response has ended: its body was read to the end or given up, or the client has gone. */
 export async function followResponse(
   { ended }: Outcome,
-  signal: AbortSignal,
+  request: Request,
   respond: () => Promise<Response>,
 ): Promise<Response> {
   if (ended === undefined) return respond()
+  whenAborted(request.signal, () => ended(GONE.status, 0, true))
   let response: Response
   try {
     response = await respond()
   } catch (error) {
-    ended(500, 0, signal.aborted)
+    ended(500, 0, false)
     throw error
   }
   const { status, body } = response
-  if (body === null) {
-    ended(status, 0, signal.aborted)
+  // Nobody reads the body of an answer to HEAD, so its end would never come.
+  if (body === null || request.method === 'HEAD') {
+    ended(status, 0, false)
     return response
   }
   return new Response(
-    counted(body, signal, (bytes, aborted) => ended(status, bytes, aborted)),
+    counted(body, (bytes, aborted) => ended(status, bytes, aborted)),
     response,
   )
 }
 
+/** Calls back when the client has gone; soon, where it has left already, while the guard was asked. */
+export function whenAborted(signal: AbortSignal, callback: () => void): () => void {
+  if (signal.aborted) queueMicrotask(callback)
+  signal.addEventListener('abort', callback, { once: true })
+  return () => signal.removeEventListener('abort', callback)
+}
+
 function counted(
   body: ReadableStream<Uint8Array>,
-  signal: AbortSignal,
   end: (bytes: number, aborted: boolean) => void,
 ): ReadableStream<Uint8Array> {
   let bytes = 0
   const reader = body.getReader()
-  signal.addEventListener('abort', () => end(bytes, true), { once: true })
   return new ReadableStream({
     async pull(controller) {
       try {

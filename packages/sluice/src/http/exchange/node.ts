@@ -3,6 +3,7 @@ import type { Reader } from '../facts.ts'
 import type { Guard } from '../guard.ts'
 import { EXPOSE, exposed, joined, type Outcome } from '../outcome.ts'
 import type { Refusal } from '../refusal.ts'
+import { type Leavable, whenGone } from './gone.ts'
 
 /** A request of Node's `http` or `http2`, as far as a guard reads it. */
 export interface NodeRequest {
@@ -13,15 +14,14 @@ export interface NodeRequest {
 }
 
 /** Its response, as far as a guard writes it. */
-export interface NodeResponse {
+export interface NodeResponse extends Leavable {
   statusCode: number
   readonly writableFinished: boolean
   setHeader(name: string, value: string): unknown
   getHeader(name: string): unknown
   write: (...args: never[]) => boolean
   end: (...args: never[]) => unknown
-  once(event: string, listener: () => void): unknown
-  off(event: string, listener: () => void): unknown
+  readonly req?: (NonNullable<Leavable['req']> & { readonly method?: string | undefined }) | undefined
 }
 
 export type Next = (error?: unknown) => void
@@ -34,10 +34,7 @@ export const nodeReader: Reader<NodeRequest, NodeResponse> = {
     return Array.isArray(value) ? value.join(', ') : value
   },
   peer: request => request.socket?.remoteAddress,
-  onClose(response, callback) {
-    response.once('close', callback)
-    return () => response.off('close', callback)
-  },
+  onClose: whenGone,
 }
 
 /** Asks the guard, then answers in place of the handler or goes on to it. */
@@ -79,19 +76,24 @@ function sendRefusal({ status, fields, body }: Refusal, request: NodeRequest, re
 
 /** Tells the guard when the response has ended, by itself or because the client has gone: whichever comes. */
 export function follow({ ended, measures }: Outcome, response: NodeResponse): void {
-  const bytes = measures ? countBytes(response) : () => 0
-  const end = () => ended!(response.statusCode, bytes(), !response.writableFinished)
+  const bytes = measures && response.req?.method !== 'HEAD' ? countBytes(response) : () => 0
+  const end = () => {
+    forget()
+    ended!(response.statusCode, bytes(), !response.writableFinished)
+  }
+  const forget = whenGone(response, end)
   response.once('finish', end)
-  response.once('close', end)
 }
 
-/** Counts what is written to the body from now on. */
+/** Counts what is written to the body from now on. In HTTP/2, `end` writes its last words by way of `write`. */
 function countBytes(response: NodeResponse): () => number {
   let bytes = 0
+  let isLast = false
   for (const way of ['write', 'end'] as const) {
     const original = response[way] as (...args: unknown[]) => never
     response[way] = (...args: unknown[]) => {
-      bytes += lengthOf(args[0])
+      if (!isLast) bytes += lengthOf(args[0])
+      isLast ||= way === 'end'
       return original.apply(response, args)
     }
   }

@@ -97,7 +97,8 @@ describe('plans', () => {
       { daily: { 'fixed-window': { limit: 100, align: 'day' } }, monthly: { 'fixed-window': '1000/30d' } },
       { limit: 1000 },
     ],
-    [{ none: { 'sliding-window': { limit: 0, window: '1s' } }, some: '1/1d' }, { limit: 0 }],
+    [{ some: '1/1d', none: { 'sliding-window': { limit: 0, window: '1s' } } }, { limit: 0 }],
+    [{ some: '1/1d', none: { 'token-bucket': { capacity: 0, refill: '9/s' } } }, { capacity: 0 }],
     [{ two: { concurrency: { limit: 2, ttl: '1m' } }, nine: { concurrency: { limit: 9, ttl: '1m' } } }, { limit: 2 }],
   ])('%j: the strictest has %j', (plans, strictest) => {
     expect(read({ by: 'plan', ...plans })).toMatchObject({ strictest })

@@ -68,8 +68,12 @@ test('ten thousand rules are no more limits to look at than a few hundred', () =
         return store.space(path)
       },
     })
-    const many = Array.from({ length: count }, (_, i) => [`k${i}=${i}`, 1 + i])
-    const { shouldRateLimit } = rls([perMinute(Object.fromEntries(many))], { store: counted })
+    const descriptors = Array.from({ length: count }, (_, i) => ({
+      key: `k${i}`,
+      value: `${i}`,
+      rate_limit: { unit: 'minute', requests_per_unit: 1 + i },
+    }))
+    const { shouldRateLimit } = rls([{ domain: 'edge', descriptors }], { store: counted })
     expect(now(shouldRateLimit(asking('k7=7'))).statuses).toMatchObject([{ limitRemaining: 7 }])
     return paths.size
   }

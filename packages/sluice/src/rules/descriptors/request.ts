@@ -6,15 +6,15 @@ export interface RlsRequest {
   readonly domain: string
   readonly descriptors: readonly RlsDescriptor[]
   /** Of descriptors that do not say their own; 0 is 1. */
-  readonly hitsAddend?: number
+  readonly hitsAddend?: number | undefined
 }
 
 export interface RlsDescriptor {
   readonly entries: readonly Entry[]
   /** In place of the rule there is; `unit` as on the wire, 1 second to 6 year. */
-  readonly limit?: { readonly requestsPerUnit: number; readonly unit: number }
+  readonly limit?: { readonly requestsPerUnit: number; readonly unit: number } | undefined
   /** 0 only looks. */
-  readonly hitsAddend?: number
+  readonly hitsAddend?: number | undefined
 }
 
 /** A request that has no answer: never a status, since Envoy would take one for leave to pass. */

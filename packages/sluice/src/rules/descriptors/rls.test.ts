@@ -194,7 +194,7 @@ describe('hits', () => {
     expect(left(now(shouldRateLimit(asked)))).toEqual([remaining])
   })
 
-  test('none look, and are never over', () => {
+  test('none look, and pass where all is just used up', () => {
     const { ask } = service(rules)
     ask(descriptor('k=1', { hitsAddend: 100 }))
     expect(ask(descriptor('k=1', { hitsAddend: 0 }))).toMatchObject({
@@ -208,7 +208,6 @@ describe('shadow_mode', () => {
   test('over its limit is OK, with nothing left', () => {
     const { ask } = service([{ key: 'k', shadow_mode: true, ...rate('minute', 2) }])
     expect(left(ask('k=1'))).toEqual([1])
-    ask('k=1')
     expect(ask(descriptor('k=1', { hitsAddend: 2 }))).toMatchObject({
       overall: 'OK',
       statuses: [{ code: 'OK', limitRemaining: 0, over: true, currentLimit: { requestsPerUnit: 2 } }],
@@ -379,11 +378,23 @@ describe('loaded again over the same store', () => {
   })
 })
 
-test('two domains do not share what they count', () => {
-  const file = (domain: string) => ({ domain, descriptors: [{ key: 'k', ...rate('minute', 5) }] })
-  const { shouldRateLimit } = rls([file('a'), file('b')], { clock: fakeClock() })
-  const ask = (domain: string) => left(now(shouldRateLimit({ domain, descriptors: [descriptor('k=1')] })))
-  expect([ask('a'), ask('a'), ask('b')]).toEqual([[4], [3], [4]])
+// More of them than there are lanes, so that some share one.
+const MANY = Array.from({ length: 200 }, (_, i) => `${i}`)
+
+test('domains do not share what they count', () => {
+  const files = MANY.map(domain => ({ domain, descriptors: [{ key: 'k', ...rate('minute', 5) }] }))
+  const { shouldRateLimit } = rls(files, { clock: fakeClock() })
+  for (const remaining of [4, 3]) {
+    const answers = MANY.map(domain => now(shouldRateLimit({ domain, descriptors: [descriptor('k=1')] })))
+    expect(answers.flatMap(left)).toEqual(MANY.map(() => remaining))
+  }
+})
+
+test('nor do the limits of one descriptor', () => {
+  const rate_limits = [rate('minute', 5).rate_limit, rate('minute', 9).rate_limit]
+  const { ask } = service(MANY.map(key => ({ key, rate_limits })))
+  for (const remaining of [4, 3, 2])
+    expect(MANY.flatMap(key => left(ask(`${key}=1`)))).toEqual(MANY.map(() => remaining))
 })
 
 test('keys that look alike when joined are counted apart', () => {

@@ -1,0 +1,18 @@
+import { EXPOSE, exposed, joined, type Outcome } from '../outcome.ts'
+
+/** How Fastify, and Express under Nest, have headers set: whatever is made of them when the response is written. */
+export interface Reply {
+  header(name: string, value: string): unknown
+  getHeader(name: string): unknown
+}
+
+/** Sets the fields of a decision and, where it refuses, those of the refusal. */
+export function setFields({ fields, expose, refusal }: Outcome, reply: Reply): void {
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!
+    reply.header(name, joined(reply.getHeader(name), fields[i + 1]!))
+  }
+  if (expose !== undefined) reply.header(EXPOSE, exposed(reply.getHeader(EXPOSE), expose))
+  if (refusal === undefined) return
+  for (let i = 0; i < refusal.fields.length; i += 2) reply.header(refusal.fields[i]!, refusal.fields[i + 1]!)
+}

@@ -1,0 +1,36 @@
+import { createServer } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import express, { type NextFunction, type Request, type Response, Router } from 'express'
+import { rateLimit } from './express.ts'
+import { EXPOSED, FAILED, type Open, PASSWORD } from './fixtures/adapter-suite/site.ts'
+import { adapterSuite } from './fixtures/adapter-suite/suite.ts'
+
+const open: Open = ({ limiters, stage }) => {
+  const app = express()
+  app.use((request, response, next) => {
+    if (request.headers.origin !== undefined) response.setHeader(...EXPOSED)
+    next()
+  })
+  for (const options of limiters) app.use(rateLimit(options))
+  app.get('/hello', (_, response) => void response.send(stage.hello()))
+  app.get('/orders/:id', (request, response) => void response.send(stage.order(request.params.id)))
+  app.post('/login', (request, response) => void response.sendStatus(stage.login(request.get(PASSWORD))))
+  app.get('/broken', () => stage.broken())
+  app.get('/slow', async (_, response) => void response.send(await stage.slow()))
+  app.get('/stream', (_, response) => pipeline(Readable.from(stage.stream()), response))
+  const api = Router()
+  api.get('/items/:id', (request, response) => void response.send(stage.item(request.params.id)))
+  app.use('/api', api)
+  app.use((_error: unknown, _request: Request, response: Response, _next: NextFunction) => {
+    if (!response.headersSent)
+      response
+        .setHeader(...FAILED)
+        .status(500)
+        .send('failed')
+  })
+  return createServer(app)
+}
+
+// Express builds its requests and responses on those of node:http: it does not serve HTTP/2.
+adapterSuite('Express', open)

@@ -1,0 +1,34 @@
+import { Readable } from 'node:stream'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { rateLimit } from './fastify.ts'
+import { EXPOSED, FAILED, type Open, PASSWORD } from './fixtures/adapter-suite/site.ts'
+import { adapterSuite, http2Suite } from './fixtures/adapter-suite/suite.ts'
+
+const open: Open = async ({ limiters, stage, http2 }) => {
+  const app = (http2 ? Fastify({ http2: true }) : Fastify()) as FastifyInstance
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.headers.origin !== undefined) reply.header(...EXPOSED)
+  })
+  for (const options of limiters) await app.register(rateLimit, options)
+  app.get('/hello', async () => stage.hello())
+  app.get<{ Params: { id: string } }>('/orders/:id', async request => stage.order(request.params.id))
+  app.post('/login', (request, reply) => reply.code(stage.login(request.headers[PASSWORD])).send('done'))
+  app.get('/broken', async () => stage.broken())
+  app.get('/slow', async () => stage.slow())
+  app.get('/stream', async () => Readable.from(stage.stream()))
+  const api = async (scope: FastifyInstance) => {
+    scope.get<{ Params: { id: string } }>('/items/:id', async request => stage.item(request.params.id))
+  }
+  app.register(api, { prefix: '/api' })
+  app.setErrorHandler((_, __, reply) =>
+    reply
+      .header(...FAILED)
+      .code(500)
+      .send('failed'),
+  )
+  await app.ready()
+  return app.server
+}
+
+adapterSuite('Fastify', open)
+http2Suite('Fastify', open)

@@ -1,0 +1,57 @@
+import { createServer } from 'node:http2'
+import { createAdaptorServer } from '@hono/node-server'
+import { Hono } from 'hono'
+import { expect, test } from 'vitest'
+import { concurrency } from '../policy.ts'
+import { bytesOf } from './fixtures/adapter-suite/bytes-of.ts'
+import { EXPOSED, FAILED, type Open, PASSWORD } from './fixtures/adapter-suite/site.ts'
+import { adapterSuite, http2Suite } from './fixtures/adapter-suite/suite.ts'
+import { templates } from './fixtures/adapter-suite/templates.ts'
+import { rateLimit } from './hono.ts'
+
+const open: Open = ({ limiters, stage, http2 }) => {
+  const app = new Hono()
+  app.use(async (context, next) => {
+    if (context.req.header('origin') !== undefined) context.header(...EXPOSED)
+    await next()
+  })
+  for (const options of limiters) app.use(rateLimit(options))
+  app.get('/hello', context => context.text(stage.hello()))
+  app.get('/orders/:id', context => context.text(stage.order(context.req.param('id'))))
+  app.post('/login', context => context.text('done', stage.login(context.req.header(PASSWORD))))
+  app.get('/broken', () => stage.broken())
+  app.get('/slow', async context => context.text(await stage.slow()))
+  app.get('/stream', context => context.body(bytesOf(stage.stream())))
+  app.route(
+    '/api',
+    new Hono().get('/items/:id', context => context.text(stage.item(context.req.param('id')))),
+  )
+  app.onError((_, context) => context.text('failed', 500, { [FAILED[0]]: FAILED[1] }))
+  return createAdaptorServer({ fetch: app.fetch, ...(http2 && { createServer }) })
+}
+
+adapterSuite('Hono on Node', open)
+http2Suite('Hono on Node', open)
+
+test('a pattern for many paths is not the template of what another route serves', async () => {
+  const open: Open = ({ limiters }) => {
+    const app = new Hono().use(rateLimit(limiters[0]!))
+    app.get('/admin/*', (_, next) => next())
+    app.get('/admin/users', context => context.text('users'))
+    app.all('/any/:id', context => context.text('any'))
+    app.get('*', context => context.text('the page'))
+    return createAdaptorServer({ fetch: app.fetch })
+  }
+  const paths = ['/admin/users', '/any/1', '/else', '/else/1']
+  expect(await templates(open, paths)).toEqual(['/admin/users', '/any/:id', '/*', '/*'])
+})
+
+/** What `fetch` answers cannot be changed either. */
+test('a response that cannot be changed is sent with the fields', async () => {
+  for (const policy of ['5/m', concurrency({ limit: 5, ttl: '1m' })] as const) {
+    const app = new Hono().use(rateLimit({ policy })).get('/', () => Response.redirect('http://site.test/there'))
+    const response = await app.request('/')
+    expect([response.status, response.headers.get('location')]).toEqual([302, 'http://site.test/there'])
+    expect(response.headers.get('ratelimit')).toContain('r=4')
+  }
+})

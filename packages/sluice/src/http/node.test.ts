@@ -1,0 +1,64 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createHttp2Server, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { EXPOSED, FAILED, type Open, PASSWORD, TEMPLATES } from './fixtures/adapter-suite/site.ts'
+import type { Stage } from './fixtures/adapter-suite/stage.ts'
+import { adapterSuite, http2Suite } from './fixtures/adapter-suite/suite.ts'
+import { rateLimit } from './node.ts'
+
+type Incoming = IncomingMessage | Http2ServerRequest
+type Outgoing = (ServerResponse | Http2ServerResponse) & NodeJS.WritableStream
+
+const open: Open = ({ limiters, stage, http2 }) => {
+  const limits = limiters.map(options => rateLimit({ routes: TEMPLATES, ...options }))
+  const listener = (request: Incoming, response: Outgoing) => {
+    if (request.headers.origin !== undefined) response.setHeader(...EXPOSED)
+    const from = (index: number) => (error?: unknown) => {
+      const limit = limits[index]
+      if (error !== undefined) fail(response)
+      else if (limit !== undefined) limit(request, response, from(index + 1))
+      else serve(stage, request, response).catch(() => fail(response))
+    }
+    from(0)()
+  }
+  return http2 ? createHttp2Server(listener) : createServer(listener)
+}
+
+async function serve(stage: Stage, request: Incoming, response: Outgoing): Promise<void> {
+  const { pathname } = new URL(request.url ?? '/', 'http://site.test')
+  const method = request.method === 'HEAD' ? 'GET' : request.method
+  const [, id = ''] = /^\/(?:orders|api\/items)\/([^/]+)$/.exec(pathname) ?? []
+  const answer = (status: number, text: string) => {
+    response.statusCode = status
+    response.end(text)
+  }
+  switch (`${method} ${id === '' ? pathname : pathname.slice(0, -id.length)}`) {
+    case 'GET /hello':
+      return answer(200, stage.hello())
+    case 'GET /orders/':
+      return answer(200, stage.order(id))
+    case 'GET /api/items/':
+      return answer(200, stage.item(id))
+    case 'POST /login':
+      return answer(stage.login(request.headers[PASSWORD]), 'done')
+    case 'GET /broken':
+      return stage.broken()
+    case 'GET /slow':
+      return answer(200, await stage.slow())
+    case 'GET /stream':
+      return pipeline(Readable.from(stage.stream()), response)
+    default:
+      return answer(404, 'nothing here')
+  }
+}
+
+function fail(response: Outgoing): void {
+  if (response.headersSent) return
+  response.setHeader(...FAILED)
+  response.statusCode = 500
+  response.end('failed')
+}
+
+adapterSuite('Node', open)
+http2Suite('Node', open)
