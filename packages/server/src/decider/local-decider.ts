@@ -100,8 +100,7 @@ export class LocalDecider implements Decider {
   }
 
   settle(id: string, actual: Actual | undefined): Maybe<Settlement | undefined> {
-    const reservation = this.reservations.take(id)
-    return actual === undefined ? reservation?.cancel() : reservation?.settle(actual)
+    return this.reservations.end(id, held => (actual === undefined ? held.cancel() : held.settle(actual)))
   }
 
   explain({ subject, cost }: Ask): readonly Explanation[] {

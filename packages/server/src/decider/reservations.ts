@@ -6,8 +6,8 @@ export type AnyReservation = Reservation<'sync' | 'async'>
 /** Reservations by ids that nobody can guess. */
 export interface Reservations {
   keep(reservation: AnyReservation, ttlMs: number): string
-  /** Undefined where the id is none, or was used. */
-  take(id: string): AnyReservation | undefined
+  /** Ends the one of this id, unless `end` throws; undefined where there is none, or it was ended before. */
+  end<T>(id: string, end: (reservation: AnyReservation) => T): T | undefined
 }
 
 /** Kept in this process, for a store that is. One that has expired was settled at what was reserved. */
@@ -26,10 +26,11 @@ export class HeldReservations implements Reservations {
     return id
   }
 
-  take(id: string): AnyReservation | undefined {
+  end<T>(id: string, end: (reservation: AnyReservation) => T): T | undefined {
     const found = this.held.get(id)
+    const ended = found !== undefined && found.expiresAt > this.clock.now() ? end(found.reservation) : undefined
     this.held.delete(id)
-    return found !== undefined && found.expiresAt > this.clock.now() ? found.reservation : undefined
+    return ended
   }
 
   /** Looks at the two that were not looked at for longest, for every one that is added: none stays for good. */
@@ -64,9 +65,9 @@ export class SealedReservations implements Reservations {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')
   }
 
-  take(id: string): AnyReservation | undefined {
+  end<T>(id: string, end: (reservation: AnyReservation) => T): T | undefined {
     const saved = this.open(Buffer.from(id, 'base64url'))
-    return saved === undefined ? undefined : this.resume(saved)
+    return saved === undefined ? undefined : end(this.resume(saved))
   }
 
   private open(bytes: Buffer): SavedReservation | undefined {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isLoopback, Token } from '../auth.ts'
-import type { Right } from './route.ts'
 import { BadRequest } from './exchange.ts'
+import type { Right } from './route.ts'
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' }
 /** What proxies say of whom they speak for. */

@@ -51,7 +51,10 @@ function ttlOf(ttl: unknown): number {
 function actualOf(actual: unknown): Actual {
   const amounts = isMap(actual) ? Object.values(actual) : [actual]
   if (amounts.length > 0 && amounts.every(isAmount)) return actual as Actual
-  throw new BadRequest(400, 'expected actual as a whole number from 0 on, or one for each limit by name; or cancel true')
+  throw new BadRequest(
+    400,
+    'expected actual as a whole number from 0 on, or one for each limit by name; or cancel true',
+  )
 }
 
 function isAmount(value: unknown): boolean {

@@ -5,9 +5,9 @@ import { RulesError, readDescriptorFiles, readRules } from 'sluice/rules'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { loadDescriptors, loadRules } from './load.ts'
-import { RulesFileError } from './problems.ts'
+import { type Problem, RulesFileError } from './problems.ts'
 
-const RUNS = { numRuns: 300 }
+const RUNS = { numRuns: 200 }
 const folder = fileURLToPath(new URL('./fixtures/', import.meta.url))
 const samples = ['valid', 'mistakes', 'envoy'].flatMap(kind =>
   readdirSync(folder + kind)
@@ -17,17 +17,16 @@ const samples = ['valid', 'mistakes', 'envoy'].flatMap(kind =>
 
 /** Loads, or says what is wrong where: anything else is thrown on. */
 function loadsOrTells(text: string): void {
+  const lines = text.split('\n').length
   for (const load of [loadRules, loadDescriptors]) {
     try {
       load([{ name: 'fuzz.yaml', text }])
     } catch (error) {
       if (!(error instanceof RulesFileError)) throw error
+      const isClear = ({ line, column, message }: Problem) =>
+        line <= lines && column > 0 && message.includes('expected ')
       expect(error.problems.length).toBeGreaterThan(0)
-      for (const { line, column, message } of error.problems) {
-        expect(line).toBeLessThanOrEqual(text.split(/\r?\n/).length + 1)
-        expect(column).toBeGreaterThan(0)
-        expect(message).toMatch(/expected /)
-      }
+      expect(error.problems.filter(problem => !isClear(problem))).toEqual([])
     }
   }
 }
@@ -67,9 +66,9 @@ const value = fc.letrec(tie => ({
   ),
 })).any
 
-describe('nothing but a list of mistakes comes of', () => {
+describe('nothing but a list of mistakes comes of', { timeout: 60_000 }, () => {
   test('any text', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), loadsOrTells), RUNS)
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 100 }), loadsOrTells), RUNS)
   })
 
   test('any text of the characters that YAML is made of', () => {

@@ -1,4 +1,4 @@
-/** One thing wrong with a rules file, where an editor finds it. Lines and columns count from 1; 0 is the file as such. */
+/** One thing wrong with a rules file, where an editor finds it. Lines and columns count from 1; 0 is the whole file. */
 export interface Problem {
   readonly file: string
   readonly line: number
