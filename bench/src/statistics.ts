@@ -22,3 +22,10 @@ export function spread(ours: readonly number[], again: readonly number[]): numbe
   const distances = ours.map((value, round) => distance(value / again[round]!)).toSorted((a, b) => a - b)
   return distances[Math.ceil(distances.length * 0.9) - 1]!
 }
+
+/** The median and the 99th percentile of times in milliseconds, in microseconds. */
+export function quantilesUs(timesMs: readonly number[]): { p50Us: number; p99Us: number } {
+  const sorted = timesMs.toSorted((a, b) => a - b)
+  const at = (share: number) => 1000 * sorted[Math.ceil(sorted.length * share) - 1]!
+  return { p50Us: at(0.5), p99Us: at(0.99) }
+}

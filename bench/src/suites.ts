@@ -11,4 +11,5 @@ export const suites: Readonly<Record<string, () => Promise<readonly BenchCase[]>
   http: async () => (await import('./http/suite.ts')).cases,
   memory: async () => (await import('./memory/suite.ts')).cases,
   redis: async () => (await import('./redis/suite.ts')).cases,
+  service: async () => (await import('./service/suite.ts')).cases,
 }

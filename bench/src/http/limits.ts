@@ -1,6 +1,9 @@
 import { fixedWindow, slidingWindow, tokenBucket } from 'sluice'
 import { all, ip, route } from 'sluice/http'
 
+/** What every server answers with. */
+export const BODY = 'a short answer, and then its end.'
+
 /** More than a run can ask for: what is measured is requests that pass. */
 export const PLENTY = 1_000_000_000
 

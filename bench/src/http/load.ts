@@ -1,10 +1,12 @@
 import { connect, type Socket } from 'node:net'
 
-const REQUEST = Buffer.from('GET /hello HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n')
-/** Every server answers with this, so that a response is known to be whole without being parsed. */
-export const BODY = 'a short answer, and then its end.'
-const END = Buffer.from(BODY)
 const OK = Buffer.from('HTTP/1.1 200')
+
+/** What is asked again and again, and how every response ends, so that it is known to be whole without being parsed. */
+export interface Exchange {
+  readonly request: Buffer
+  readonly end: Buffer
+}
 
 /** Keep-alive connections to one server, each with one request under way. No library: the other core is the server's. */
 export class Load {
@@ -14,8 +16,8 @@ export class Load {
     this.connections = connections
   }
 
-  static async to(port: number, connections: number): Promise<Load> {
-    return new Load(await Promise.all(Array.from({ length: connections }, () => Connection.to(port))))
+  static async to(port: number, connections: number, exchange: Exchange): Promise<Load> {
+    return new Load(await Promise.all(Array.from({ length: connections }, () => Connection.to(port, exchange))))
   }
 
   /** Sends so many requests and resolves with the number of those answered with 200. */
@@ -30,29 +32,39 @@ export class Load {
     return (await Promise.all(served)).reduce((sum, one) => sum + one, 0)
   }
 
+  /** The latencies since the last time, in milliseconds. */
+  takeLatencies(): number[] {
+    return this.connections.flatMap(({ latenciesMs }) => latenciesMs.splice(0))
+  }
+
   close(): void {
     for (const connection of this.connections) connection.close()
   }
 }
 
 class Connection {
+  /** How long responses took, since it was last emptied by whoever reads it. */
+  readonly latenciesMs: number[] = []
   private readonly socket: Socket
+  private readonly exchange: Exchange
+  private askedAt = 0
   private left = 0
   private served = 0
   private finish: (served: number) => void = () => {}
   private fail: (error: Error) => void = () => {}
 
-  private constructor(socket: Socket) {
+  private constructor(socket: Socket, exchange: Exchange) {
     this.socket = socket
+    this.exchange = exchange
     socket.setNoDelay(true)
     socket.on('data', chunk => this.receive(chunk))
     socket.on('error', error => this.fail(error))
     socket.on('close', () => this.fail(new Error('the server closed the connection')))
   }
 
-  static to(port: number): Promise<Connection> {
+  static to(port: number, exchange: Exchange): Promise<Connection> {
     return new Promise((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(new Connection(socket)))
+      const socket = connect(port, '127.0.0.1', () => resolve(new Connection(socket, exchange)))
       socket.once('error', reject)
     })
   }
@@ -63,7 +75,7 @@ class Connection {
       this.served = 0
       this.finish = resolve
       this.fail = reject
-      this.socket.write(REQUEST)
+      this.ask()
     })
   }
 
@@ -72,11 +84,18 @@ class Connection {
     this.socket.destroy()
   }
 
+  private ask(): void {
+    this.askedAt = performance.now()
+    this.socket.write(this.exchange.request)
+  }
+
   /** A response of some hundred bytes comes in one piece or in two: headers, then body. */
   private receive(chunk: Buffer): void {
+    const { end } = this.exchange
     if (chunk.subarray(0, OK.length).equals(OK)) this.served++
-    if (!chunk.subarray(chunk.length - END.length).equals(END)) return
-    if (--this.left > 0) this.socket.write(REQUEST)
+    if (!chunk.subarray(chunk.length - end.length).equals(end)) return
+    this.latenciesMs.push(performance.now() - this.askedAt)
+    if (--this.left > 0) this.ask()
     else this.finish(this.served)
   }
 }

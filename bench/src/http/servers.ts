@@ -12,8 +12,7 @@ import { rateLimit as forExpress } from 'sluice/express'
 import { rateLimit as forFastify } from 'sluice/fastify'
 import { rateLimit as forHono } from 'sluice/hono'
 import { rateLimit as forNode } from 'sluice/node'
-import { FIELDS, one, PLENTY, three } from './limits.ts'
-import { BODY } from './load.ts'
+import { BODY, FIELDS, one, PLENTY, three } from './limits.ts'
 
 const HOUR_MS = 3_600_000
 

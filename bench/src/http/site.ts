@@ -1,10 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Contestant, Gauge } from '../entrant.ts'
-import { Load } from './load.ts'
+import { quantilesUs } from '../statistics.ts'
+import { BODY } from './limits.ts'
+import { type Exchange, Load } from './load.ts'
 import type { ServerName } from './servers.ts'
 
 const CONNECTIONS = 64
+const HELLO: Exchange = {
+  request: Buffer.from('GET /hello HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n'),
+  end: Buffer.from(BODY),
+}
 
 /** One server in a process of its own. */
 class Server {
@@ -19,11 +25,15 @@ class Server {
   static async start(name: ServerName): Promise<Server> {
     const child = fork(fileURLToPath(new URL('./server.js', import.meta.url)), [name])
     const port = (await nextMessage(child)) as number
-    return new Server(child, await Load.to(port, CONNECTIONS))
+    return new Server(child, await Load.to(port, CONNECTIONS, HELLO))
   }
 
   send(count: number): Promise<number> {
     return this.load.send(count)
+  }
+
+  takeLatencies(): number[] {
+    return this.load.takeLatencies()
   }
 
   /** All CPU time its process has used so far, in microseconds. */
@@ -54,6 +64,7 @@ function nextMessage(child: ChildProcess): Promise<unknown> {
 export class Site implements Gauge {
   private readonly servers: Server[] = []
   private usedUs = 0
+  private latenciesMs: number[] = []
 
   async contestant(label: string, name: ServerName): Promise<Contestant> {
     const server = await Server.start(name)
@@ -62,6 +73,7 @@ export class Site implements Gauge {
       const before = await server.cpuUs()
       const served = await server.send(count)
       this.usedUs = (await server.cpuUs()) - before
+      this.latenciesMs = server.takeLatencies()
       return served
     }
     return { name: label, ways: { requests: run } }
@@ -70,7 +82,7 @@ export class Site implements Gauge {
   async start(): Promise<void> {}
 
   async stop(requests: number) {
-    return { serverUs: this.usedUs / requests }
+    return { serverUs: this.usedUs / requests, ...quantilesUs(this.latenciesMs) }
   }
 
   close(): void {

@@ -1,4 +1,5 @@
 import type { DecisionJson, ShadowState } from 'sluice'
+import type { RlsResponse } from 'sluice/rules'
 
 /** Seconds, from what a decision in memory takes to the longest that anybody waits for one. */
 const BOUNDS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, Infinity] as const
@@ -35,6 +36,16 @@ export class Metrics {
     this.count(policy, (allowed ? 0 : 1) + 2 * OUTCOMES.indexOf(degraded === false ? 'ok' : WORDS[degraded]))
     for (const { name, shadow, allowed: passes } of limits) {
       if (shadow) this.count(name, (passes ? 0 : 1) + 2 * OUTCOMES.indexOf('shadow'))
+    }
+  }
+
+  /** Of Envoy's descriptors, each that a rule counted. */
+  descriptors({ statuses, degraded }: RlsResponse): void {
+    const outcome = degraded === false ? 'ok' : WORDS[degraded]
+    for (const { rule, code, over } of statuses) {
+      if (rule === undefined) continue
+      const isShadow = over === true && code === 'OK'
+      this.count(rule, (over === true ? 1 : 0) + 2 * OUTCOMES.indexOf(isShadow ? 'shadow' : outcome))
     }
   }
 

@@ -31,6 +31,8 @@ export const ERROR_CODES = [
   'SLUICE_SCRIPT_REFUSED',
   'SLUICE_FOREIGN_VALUE',
   'SLUICE_KEY_TOO_LONG',
+  'SLUICE_BAD_RULES',
+  'SLUICE_BAD_REQUEST',
 ] as const
 
 export type ErrorCode = (typeof ERROR_CODES)[number]

@@ -60,9 +60,10 @@ export class LocalDecider implements Decider {
 
   /** Takes rules up, or throws `RulesError` and keeps those it has. */
   use({ own, envoy }: ParsedRules): void {
-    const { store, onEvent, counting, shadow } = this.options
+    const { store, onEvent, counting, shadow, metrics } = this.options
     const rules = own === undefined ? undefined : rulesLimiter<'sync' | 'async'>(own, { store, onEvent })
-    const options = { store, onEvent, ...(counting && { counting }), ...(shadow && { shadow }) }
+    const onDecision: RlsOptions['onDecision'] = response => metrics.descriptors(response)
+    const options = { store, onEvent, onDecision, ...(counting && { counting }), ...(shadow && { shadow }) }
     const descriptors = envoy.length === 0 ? undefined : rls(envoy, options)
     this.rules = rules
     this.descriptors = descriptors

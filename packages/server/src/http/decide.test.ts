@@ -1,5 +1,5 @@
-import { startRedis } from 'sluice-harness'
-import { describe, expect, test } from 'vitest'
+import { startRedis, until } from 'sluice-harness'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { ask, remaining } from '../proxies/fixtures/ask.ts'
 import { applied, BY_FACT, PROXY } from '../proxies/fixtures/by-fact.ts'
 import { serving } from '../proxies/fixtures/serving.ts'
@@ -85,15 +85,13 @@ describe('with a Redis that hangs, the answer comes all the same', () => {
     ['closed', '/v1/decide?deny=403', [{ status: 403, headers: { 'x-sluice-status': '503', 'retry-after': '1' } }]],
   ])('by a limit that is %s, at %s', async (onOutage, path, answers) => {
     const redis = await startRedis()
-    try {
-      const { ports } = await serving(rules(onOutage), { store: `redis://${redis.host}:${redis.port}` })
-      expect(await ask(ports.http, path, { headers: uri('/') })).toMatchObject(ALLOWED)
-      redis.pause()
-      for (const expected of answers) expect(await ask(ports.http, path, { headers: uri('/') })).toMatchObject(expected)
-      expect(redis.isUp).toBe(false)
-    } finally {
-      await redis.stop()
-    }
+    onTestFinished(() => redis.stop())
+    const { ports } = await serving(rules(onOutage), { store: `redis://${redis.host}:${redis.port}` })
+    const asked = (client: string) => ask(ports.http, path, { headers: { ...uri('/'), 'X-Forwarded-For': client } })
+    await until('Redis decides', async () => (await asked('203.0.113.1')).status === 200)
+    redis.pause()
+    for (const expected of answers) expect(await asked('203.0.113.2')).toMatchObject(expected)
+    expect(redis.isUp).toBe(false)
   })
 })
 

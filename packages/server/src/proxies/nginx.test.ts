@@ -1,4 +1,4 @@
-import { startNginx, startRedis } from 'sluice-harness'
+import { startNginx, startRedis, until } from 'sluice-harness'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type App, startApp } from './fixtures/app.ts'
 import { type Answered, type Asking, ask, remaining } from './fixtures/ask.ts'
@@ -95,10 +95,10 @@ describe('through nginx', () => {
     expect(remaining(await get('/', { headers: ALICE }))).toEqual({ 'per-ip': 99 })
   })
 
-  test('a client with 21 KB of cookies is served', async () => {
+  test('a client with 21 KB of headers is served', async () => {
     const { get } = await site()
-    const cookies = ['a', 'b', 'c'].map(name => `${name}=${'x'.repeat(7000)}`)
-    expect((await get('/', { headers: { Cookie: cookies } })).status).toBe(200)
+    const headers = Object.fromEntries(['X-A', 'X-B', 'X-C'].map(name => [name, 'x'.repeat(7000)]))
+    expect((await get('/', { headers })).status).toBe(200)
   })
 
   test('a 403 of the app or of nginx itself stays one', async () => {
@@ -118,7 +118,7 @@ describe('when something is down, nginx', () => {
     const redis = await startRedis()
     onTestFinished(() => redis.stop())
     const { get } = await site({ store: `redis://${redis.host}:${redis.port}` })
-    expect((await get('/login', login)).status).toBe(200)
+    await until('Redis decides', async () => (await get('/login', login)).status === 200)
     redis.pause()
     expect(await get('/login', login)).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
     expect(await get('/')).toMatchObject({ status: 200, body: 'from the app' })

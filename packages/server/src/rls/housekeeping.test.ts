@@ -35,13 +35,13 @@ test('who does not read its answer loses it', async () => {
 })
 
 test('who watches the health may do so for as long as it likes', async () => {
-  const session = rawSession(await started(undefined, { patienceMs: 20 }))
-  const watch = rawCall(session, { ':path': '/grpc.health.v1.Health/Watch' })
+  const server = await started(undefined, { patienceMs: 20 })
+  const watch = rawCall(rawSession(server), { ':path': '/grpc.health.v1.Health/Watch' })
   watch.end(framed(Buffer.alloc(0)))
   await once(watch, 'data')
-  // Whatever came after it is long over.
-  expect((await outcomeOf(rawCall(session))).grpc).toBe(OVER)
-  expect((await outcomeOf(rawCall(session))).grpc).toBe(OVER)
+  // What came after it is over.
+  expect((await outcomeOf(rawCall(rawSession(server)))).grpc).toBe(OVER)
+  expect((await outcomeOf(rawCall(rawSession(server)))).grpc).toBe(OVER)
   expect(watch.closed).toBe(false)
 })
 

@@ -26,7 +26,7 @@ test.each([
   expect(wildcard(pattern)(text)).toBe(matches)
 })
 
-test('agrees with a regular expression on any pattern and text', () => {
+test('agrees with a regular expression on any pattern and text', { timeout: 60_000 }, () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', '\n', '.'), maxLength: 10 })
   const pattern = fc.array(text, { minLength: 1, maxLength: 4 })
   fc.assert(
@@ -34,7 +34,7 @@ test('agrees with a regular expression on any pattern and text', () => {
       const escaped = pieces.map(piece => piece.replaceAll('.', '\\.'))
       expect(wildcard(pieces.join('*'))(value)).toBe(new RegExp(`^${escaped.join('.*')}$`, 's').test(value))
     }),
-    { numRuns: 2000 },
+    { numRuns: 1000 },
   )
 })
 

@@ -27,7 +27,9 @@ const step = fc.record({
   all: fc.array(asked, { minLength: 1, maxLength: 8 }),
 })
 
-test('on any trace a request is charged for all its descriptors or for none, as plain counting says', () => {
+test('on any trace a request is charged for all its descriptors or for none, as plain counting says', {
+  timeout: 60_000,
+}, () => {
   const trace = fc.array(step, { maxLength: 40 })
   fc.assert(
     fc.property(trace, steps => {
@@ -54,7 +56,7 @@ test('on any trace a request is charged for all its descriptors or for none, as 
         )
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   )
 })
 

@@ -48,8 +48,8 @@ export function hitsFor(request: RlsRequest, matches: readonly Match[], seats: R
 }
 
 /**
- * As few calls as can be, since a lane can be asked once in a call: nearly always one. The same limit asked twice for the
- * same key is one hit of both costs.
+ * As few calls as can be, since a lane can be asked once in a call: nearly always one. The same limit asked twice for
+ * the same key is one hit of both costs.
  */
 export function wavesOf(hits: readonly Hit[]): Wave[] {
   const first: Wave = new Map()

@@ -8,9 +8,9 @@ import { type Entry, rulesOf } from './tree.ts'
 /**
  * Where a limit is counted.
  *
- * A limiter looks at all its limits on every request, and rules may be thousands: so they share a fixed number of lanes,
- * each a limit of the limiter that takes policy, key and cost from what is asked. A rule is always in the same lane,
- * since its state is there; that follows from its name alone, so that the other rules may come and go.
+ * A limiter looks at all its limits on every request, and rules may be thousands: so they share a fixed number of
+ * lanes, each a limit of the limiter that takes policy, key and cost from what is asked. A rule is always in the same
+ * lane, since its state is there; that follows from its name alone, so that the other rules may come and go.
  */
 export interface Seat {
   readonly lane: string

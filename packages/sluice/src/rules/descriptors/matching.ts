@@ -45,7 +45,7 @@ function withoutReplaced(matches: readonly Match[]): Match[] {
   }))
 }
 
-/** What metrics call the rule of a match: the composite key, with values of the request only where a rule asks for them. */
+/** What metrics call the rule of a match: its composite key, with values of the request only where the rule says so. */
 export function metricName(domain: string, { rules, descriptor, isOverride }: Match): string {
   if (isOverride) return [domain, ...descriptor.entries.map(({ key }) => key)].join('.')
   const last = rules.at(-1)!

@@ -34,7 +34,7 @@ export interface Rls {
   close(): Maybe<void>
 }
 
-/** Rules of parsed files for envoyproxy/ratelimit; throws `RulesError` with everything that is wrong with any of them. */
+/** The rules of parsed files for envoyproxy/ratelimit; throws `RulesError` with everything that is wrong with them. */
 export function rls(files: readonly unknown[], options: RlsOptions = {}): Rls {
   const { counting = 'together', shadow = false, onDecision, ...limiterOptions } = options
   if (counting !== 'together' && counting !== 'apart') {

@@ -1,0 +1,15 @@
+// A server of node:http that reads what it is posted and answers as much as a decision is: node bare-http.js. Says its port.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { endWithParent } from '../child.ts'
+import { ANSWER } from './http-exchange.ts'
+
+endWithParent()
+const server = createServer((request, response) => {
+  request.on('data', () => {})
+  request.on('end', () => {
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': ANSWER.length })
+    response.end(ANSWER)
+  })
+})
+server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
