@@ -10,6 +10,9 @@ export default defineConfig({
   test: {
     // Tests share no globals, so they need no process each: that would cost more than most of them take.
     isolate: false,
+    // No test is about time: these only end one that hangs, and a busy machine is no reason to.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     include: ['{packages,bench,harness,scripts,examples,apps}/**/*.test.ts'],
   },
 })

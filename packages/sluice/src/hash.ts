@@ -11,8 +11,8 @@
 export class KeyHash {
   hi = 0
   lo = 0
-  private readonly key0: number
-  private readonly key1: number
+  private key0: number
+  private key1: number
   /** What `ofSame` was last asked for, and found. */
   private text: string | undefined
   private textHi = 0
@@ -21,6 +21,30 @@ export class KeyHash {
   constructor(key0: number, key1: number) {
     this.key0 = key0 | 0
     this.key1 = key1 | 0
+  }
+
+  /**
+   * Under a secret that nobody knows. Workers at the edge have no randomness before their first request, and that is
+   * when limiters are made: there the secret is drawn when the first text comes.
+   */
+  static secret(): KeyHash {
+    const hash = new KeyHash(0, 0)
+    try {
+      hash.draw()
+    } catch {
+      hash.of = text => {
+        hash.draw()
+        hash.of = KeyHash.prototype.of
+        return hash.of(text)
+      }
+    }
+    return hash
+  }
+
+  private draw(): void {
+    const [key0, key1] = crypto.getRandomValues(new Int32Array(2))
+    this.key0 = key0!
+    this.key1 = key1!
   }
 
   /**

@@ -77,9 +77,8 @@ class InProcess implements MemoryStore {
     this.time = new StoreTime(clock)
     this.room = { live: 0, max: maxKeys, resets: 0 }
     this.house = new House(this.room, this.time, () => onOverflow?.(this.stats()))
-    const secret = crypto.getRandomValues(new Int32Array(2))
     this.shared = {
-      hash: new KeyHash(secret[0]!, secret[1]!),
+      hash: KeyHash.secret(),
       time: this.time,
       room: this.room,
       overflowed: () => this.house.overflow(),
