@@ -7,7 +7,7 @@ export const SYSTEM_PARTS = [
   { command: 'redis-server', apt: 'redis-server', neededBy: 'the Redis store tests' },
   { command: 'redis-sentinel', apt: 'redis-sentinel', neededBy: 'the failover tests' },
   { command: 'redis-cli', apt: 'redis-tools', neededBy: 'whoever looks into a server of the tests' },
-  { command: 'nginx', apt: 'nginx-light', neededBy: 'the tests of proxies' },
+  { command: 'nginx', apt: 'nginx', neededBy: 'the tests of proxies' },
   { command: 'caddy', apt: 'caddy', neededBy: 'the tests of proxies' },
   { command: 'redis-benchmark', apt: 'redis-tools', neededBy: 'the Redis benchmarks' },
 ]

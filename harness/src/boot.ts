@@ -47,7 +47,7 @@ async function answersAs({ pid }: OwnProcess, port: number): Promise<boolean> {
   }
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.on('error', reject)

@@ -1,19 +1,15 @@
 import type { Socket } from 'node:net'
-import type { Desk, Finish } from './command.ts'
+import type { Desk } from './command.ts'
 import { carryOut, commandOf, isHttp } from './commands.ts'
 import { Parser } from './parser.ts'
 import { ProtocolError } from './protocol-error.ts'
 import type { Session } from './session.ts'
+import { Turns } from './turns.ts'
 
 /** Replies are written, at the latest, when there are so many bytes of them. */
 const FLUSH_BYTES = 64 * 1024
 /** So many commands may wait for a store; then no more are read. */
 const MOST_WAITING = 1024
-
-/** A reply that waits for its turn: for those before it, or for its own answer, which is undefined until then. */
-interface Turn {
-  write: Finish | undefined
-}
 
 /**
  * One connection: bytes in, commands carried out one after the other, replies out in the same order and in one write for
@@ -24,8 +20,7 @@ export class Connection {
   private readonly desk: Desk
   private readonly session: Session
   private readonly parser: Parser
-  private readonly waiting: Turn[] = []
-  private isDelivering = false
+  private readonly turns = new Turns(() => this.deliver())
   /** A command that must not overtake, or be overtaken by, those beside it. */
   private isHeld = false
   /** The socket has more than it can send. */
@@ -81,7 +76,13 @@ export class Connection {
   }
 
   private get mayGoOn(): boolean {
-    return !(this.isHeld || this.isBlocked || this.isLeaving) && this.waiting.length < MOST_WAITING
+    return !(this.isHeld || this.isBlocked || this.isLeaving) && this.turns.count < MOST_WAITING
+  }
+
+  private deliver(): void {
+    this.turns.write(this.desk.reply)
+    if (this.turns.count === 0) this.isHeld = false
+    this.run()
   }
 
   private run(): void {
@@ -98,12 +99,12 @@ export class Connection {
     this.flush()
     if (this.isClosing && isDry) this.isLeaving = true
     if (this.isLeaving) this.parser.clear()
-    if (this.isLeaving && this.waiting.length === 0) this.socket.end()
+    if (this.isLeaving && this.turns.count === 0) this.socket.end()
     this.pauseOrResume()
   }
 
   private step(): void {
-    const { desk, waiting } = this
+    const { desk, turns } = this
     const { words, reply } = desk
     const command = commandOf(words)
     if (command === undefined && isHttp(words)) {
@@ -112,7 +113,7 @@ export class Connection {
       return
     }
     const isOrdered = command?.isOrdered?.(words) === true
-    if (isOrdered && waiting.length > 0) {
+    if (isOrdered && turns.count > 0) {
       this.parser.back()
       this.isHeld = true
       return
@@ -122,10 +123,10 @@ export class Connection {
     const later = carryOut(command, desk, this.session)
     if (later !== undefined) {
       this.isHeld = isOrdered
-      this.wait(later)
-    } else if (waiting.length > 0) {
+      turns.addLater(later)
+    } else if (turns.count > 0) {
       const bytes = reply.takeSince(size)
-      waiting.push({ write: slow => slow.bytes(bytes) })
+      turns.add(slow => slow.bytes(bytes))
     }
     if (this.session.hasQuit) this.isLeaving = true
     if (reply.size >= FLUSH_BYTES) this.flush()
@@ -137,30 +138,8 @@ export class Connection {
     stats.protocolErrors++
     this.isLeaving = true
     const message = `ERR ${error.message}`
-    if (this.waiting.length > 0) this.waiting.push({ write: slow => slow.error(message) })
+    if (this.turns.count > 0) this.turns.add(slow => slow.error(message))
     else reply.error(message)
-  }
-
-  private wait(later: Promise<Finish>): void {
-    const turn: Turn = { write: undefined }
-    this.waiting.push(turn)
-    void later.then(write => {
-      turn.write = write
-      // Answers often come together: when all of them are there, they go out together.
-      if (this.isDelivering || this.waiting[0]?.write === undefined) return
-      this.isDelivering = true
-      process.nextTick(() => this.deliver())
-    })
-  }
-
-  private deliver(): void {
-    const { waiting, desk } = this
-    this.isDelivering = false
-    let count = 0
-    while (count < waiting.length && waiting[count]!.write !== undefined) waiting[count++]!.write!(desk.reply)
-    waiting.splice(0, count)
-    if (waiting.length === 0) this.isHeld = false
-    this.run()
   }
 
   private flush(): void {

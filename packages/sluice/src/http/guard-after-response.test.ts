@@ -105,6 +105,14 @@ describe('resetWhen', () => {
     expect(leftIn(ask(guard, { from: '192.0.2.2' }))).toEqual({ pair: 1, all: 7 })
   })
 
+  test('is asked once of a response, whatever else is told of it', () => {
+    const guard = attempts()
+    const { ended } = ask(guard)!
+    ended!(401, 0, false)
+    ended!(200, 0, false)
+    expect(leftIn(ask(guard))).toEqual({ default: 1 })
+  })
+
   test('is not asked of a response that was cut off: its status is nobody’s word', () => {
     const guard = attempts()
     expect([401, 401].map(status => serve(guard, {}, status))).toEqual([401, 401])

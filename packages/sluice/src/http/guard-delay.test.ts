@@ -169,6 +169,22 @@ describe('while a request waits', () => {
     expect(arrive()).toBe(nextWaits)
   })
 
+  test('nothing waits for a client that has left', async () => {
+    let timers = 0
+    const after = () => {
+      timers++
+      return () => void timers--
+    }
+    const guard = createGuard({ policy: bucket(3, '1/s'), delay: 'all', clock: { now: () => 0, after } })
+    ask(guard)
+    const reply = new FakeReply()
+    const asked = askLater(guard, {}, reply)
+    expect(timers).toBe(1)
+    reply.leave()
+    await asked
+    expect(timers).toBe(0)
+  })
+
   test('a client that had left before has left', async () => {
     const [guard] = one()
     ask(guard)

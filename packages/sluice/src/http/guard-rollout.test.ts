@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { fixedWindow } from '../index.ts'
 import { type Any, codeOf } from '../limiter/fixtures/misuse.ts'
 import { fakeClock } from '../testing/index.ts'
-import { ask, headersOf, leftIn, statuses } from './fixtures/fake-exchange.ts'
+import { ask, headersOf, heard, leftIn, statuses } from './fixtures/fake-exchange.ts'
 import { createGuard, type GuardLimit, ip, user } from './index.ts'
 
 const of = (limit: number) => fixedWindow({ limit, window: '1m' })
@@ -164,6 +164,14 @@ describe('the kill switch', () => {
     expect(statuses(guard, 1)).toEqual([429])
     guard.setMode('off')
     expect(ask(guard)).toBeUndefined()
+  })
+
+  test('while all are off nothing is decided, and nobody is told', () => {
+    const { events, decisions, onEvent, onDecision } = heard()
+    const guard = createGuard({ policy: of(0), clock: fakeClock(), onEvent, onDecision })
+    guard.setMode('off')
+    ask(guard)
+    expect([...events, ...decisions]).toEqual([])
   })
 
   test('all can be made shadows at once', () => {

@@ -116,6 +116,15 @@ describe('the settings of a guard are those of its routes', () => {
     expect([...statuses(before, 1), ...statuses(guard.for('/last', strict), 1)]).toEqual([429, 429])
   })
 
+  test('a route that comes when all are back as configured finds them so', () => {
+    const guard = guarded({ limits: { trial: { policy: of(0), key: ip(), mode: 'shadow' } } })
+    guard.setMode('off')
+    guard.setMode('enforce', 'trial')
+    expect(statuses(guard.for('/a', { cost: 2 }), 1)).toEqual([429])
+    guard.setMode(undefined)
+    expect(statuses(guard.for('/b', { cost: 2 }), 1)).toEqual([200])
+  })
+
   test('a limit that neither the guard nor a route has cannot be switched', () => {
     const guard = guarded()
     guard.for('/a', { limits: { own: { policy: of(1), key: ip() } } })

@@ -7,6 +7,7 @@ import { bytesOf } from './fixtures/adapter-suite/bytes-of.ts'
 import { EXPOSED, FAILED, type Open, PASSWORD } from './fixtures/adapter-suite/site.ts'
 import { adapterSuite, http2Suite } from './fixtures/adapter-suite/suite.ts'
 import { templates } from './fixtures/adapter-suite/templates.ts'
+import { withUpstream } from './fixtures/adapter-suite/upstream.ts'
 import { rateLimit } from './hono.ts'
 
 const open: Open = ({ limiters, stage, http2 }) => {
@@ -46,12 +47,14 @@ test('a pattern for many paths is not the template of what another route serves'
   expect(await templates(open, paths)).toEqual(['/admin/users', '/any/:id', '/*', '/*'])
 })
 
-/** What `fetch` answers cannot be changed either. */
-test('a response that cannot be changed is sent with the fields', async () => {
-  for (const policy of ['5/m', concurrency({ limit: 5, ttl: '1m' })] as const) {
-    const app = new Hono().use(rateLimit({ policy })).get('/', () => Response.redirect('http://site.test/there'))
-    const response = await app.request('/')
-    expect([response.status, response.headers.get('location')]).toEqual([302, 'http://site.test/there'])
-    expect(response.headers.get('ratelimit')).toContain('r=4')
-  }
+test('what another server answered is sent on with the fields', async () => {
+  await withUpstream(async url => {
+    for (const policy of ['5/m', concurrency({ limit: 5, ttl: '1m' })] as const) {
+      const app = new Hono().use(rateLimit({ policy })).get('/', () => fetch(url))
+      const response = await app.request('/', { headers: { Origin: 'https://elsewhere.test' } })
+      expect([response.status, await response.text()]).toEqual([200, 'from afar'])
+      expect(response.headers.get('ratelimit')).toContain('r=4')
+      expect(response.headers.get(EXPOSED[0])).toBe(`${EXPOSED[1]}, RateLimit, RateLimit-Policy, Retry-After`)
+    }
+  })
 })

@@ -17,6 +17,8 @@ describe('a path finds its template', () => {
     ['/orders/1/2', undefined],
     ['*', undefined],
     ['http://example.com/orders/17?x=1', '/orders/:id'],
+    ['http://example.com?x=/orders/17', '/'],
+    ['http://example.com', '/'],
     ['/caf%C3%A9', '/caf\u00e9'],
   ])('%s → %s', (path, template) => expect(find(path)).toBe(template))
 })
@@ -39,6 +41,7 @@ describe('no spelling makes a second bucket (CVE-2025-71399, CVE-2026-14198, CVE
     '/./x',
     '/y/../x',
     '/x%3Ba=b',
+    '/\\x',
   ])('%s', path => expect(find(path)).toBe('/x'))
 })
 
