@@ -21,15 +21,18 @@ test('a key is found with the time it was given, among many, through growth', ()
   const cells = new Cells(2 ** 20)
   const known = new Map<string, number>()
   const next = random(1)
-  for (let i = 0; i < 60_000; i++) {
-    const key = `key ${Math.floor(next() * 30_000)}`
-    expect(seek(cells, key, NOW)).toBe(known.get(key) ?? 0)
+  const wrong: string[] = []
+  for (let i = 0; i < 40_000; i++) {
+    const key = `key ${Math.floor(next() * 20_000)}`
+    if (seek(cells, key, NOW) !== (known.get(key) ?? 0)) wrong.push(key)
     known.set(key, NOW + HOUR + i)
     cells.write(NOW + HOUR + i, i % 1000, NOW)
   }
+  for (const [key, micros] of known) {
+    if (seek(cells, key, NOW) !== micros || cells.nanos !== (micros - NOW - HOUR) % 1000) wrong.push(key)
+  }
+  expect(wrong).toEqual([])
   expect(cells.size).toBe(known.size)
-  for (const [key, micros] of known)
-    expect([key, seek(cells, key, NOW), cells.nanos]).toEqual([key, micros, (micros - NOW - HOUR) % 1000])
 })
 
 test('a forgotten key is as if it had never been, and its neighbours stay', () => {
@@ -44,15 +47,15 @@ test('a forgotten key is as if it had never been, and its neighbours stay', () =
 
 test('idle keys give their places away: a stream of new keys takes no more room than those that are live', () => {
   const cells = new Cells(2 ** 20)
-  for (let i = 0; i < 300_000; i++) put(cells, `${i}`, NOW + i, 1000)
+  for (let i = 0; i < 100_000; i++) put(cells, `${i}`, NOW + i, 1000)
   expect(cells.size).toBeLessThan(30_000)
   expect(cells.overflowed).toBe(0)
 })
 
 test('a passed flood leaves nothing behind', () => {
   const cells = new Cells(2 ** 20)
-  for (let i = 0; i < 100_000; i++) put(cells, `${i}`, NOW)
-  expect(cells.size).toBe(100_000)
+  for (let i = 0; i < 50_000; i++) put(cells, `${i}`, NOW)
+  expect(cells.size).toBe(50_000)
   const later = NOW + 2 * HOUR
   for (let i = 0; i < 256 * 4096; i++) seek(cells, 'looked at', later)
   expect(cells.size).toBe(0)

@@ -114,6 +114,14 @@ describe('blocks', () => {
     expect(serve(guard, at(home(1), 'ann'), 401)).toBe(401)
   })
 
+  test('are not for many behind one address who log in at once', () => {
+    const { guard } = form()
+    const flying = Array.from({ length: 150 }, (_, n) => ask(guard, at(OFFICE, `employee ${n}`))!)
+    expect(flying.filter(({ refusal }) => refusal === undefined)).toHaveLength(100)
+    for (const { ended } of flying) ended?.(200, 0, false)
+    expect(serve(guard, at(OFFICE, 'employee 149'), 200)).toBe(200)
+  })
+
   test('never stand on a name alone: its owner is not locked out by who tries it', () => {
     const { guard, clock } = form({ perUsername: fixedWindow({ limit: 3, window: '1m' }) })
     for (let n = 0; n < 500; n++) serve(guard, at(home(n), 'ann'), 401)
@@ -148,6 +156,16 @@ describe('a success', () => {
     const { guard } = form({ failed: (_, r) => r.wrong === true })
     const wrong = { ...at(home(1), 'ann'), wrong: true }
     expect(Array.from({ length: 6 }, () => serve(guard, wrong, 302))).toEqual([302, 302, 302, 302, 302, 429])
+  })
+
+  test.each<[string, Any]>([
+    ['a promise', async () => true],
+    ['a text', () => 'yes'],
+  ])('is none where nobody has said so: %s', (_name, succeeded) => {
+    const { guard } = form({ succeeded })
+    serve(guard, at(OFFICE, 'ann'), 200)
+    for (let n = 0; n < 40; n++) serve(guard, at(home(n), 'ann'), 401)
+    expect(serve(guard, at(OFFICE, 'ann'), 200)).toBe(429)
   })
 
   test('lets the owner in from there while the name and the address are under attack', () => {

@@ -1,5 +1,6 @@
 import { expected } from '../errors.ts'
 import type { PolicyLike } from '../policy.ts'
+import { yesOrNo } from './answered.ts'
 import type { Ended } from './ended.ts'
 import { type Facts, factsOf, type Seen } from './facts.ts'
 import type { GuardLimit } from './guard-limit.ts'
@@ -13,7 +14,7 @@ export interface LoginOptions {
   username?: Identity | ((r: Seen) => unknown)
   /** Failures from one address at one name; each refusal then blocks the pair, longer each time. */
   pair?: PolicyLike
-  /** Failures from one address, at whatever name. It is blocked like the pair. */
+  /** Failures from one address, at whatever name. No block: an office is one address, and may log in all at once. */
   perAddress?: PolicyLike
   /** Failures at one name, from wherever. Never a block: that would lock its owner out. */
   perUsername?: PolicyLike
@@ -31,10 +32,10 @@ const OPTIONS = ['ip', 'username', 'pair', 'perAddress', 'perUsername', 'total',
  * Limits for a login form: only failures count, and an attempt counts as one until its response says otherwise, so that
  * many tried at once are not more than many tried in turn.
  *
- * A sustained attack fills the limits of names and of all; those must not shut out the people who log in every day. So a
- * name is asked by nothing but the limit of the pair where it has logged in from the same address lately, and addresses
- * from which anybody has are one crowd, all others another: each has `total` for itself, and strangers cannot fill that of
- * the known. What was lately is known to this process, since it started.
+ * A sustained attack fills the limits of addresses, of names and of all; those must not shut out the people who log in
+ * every day. So to a name that has logged in from the same address lately the first two do not apply, and `total` is for
+ * two crowds, each by itself: addresses from which anybody has logged in lately, and all others. Strangers cannot fill what
+ * is for the known. Who is known is what this process has seen since it started.
  */
 export function loginLimits(options: LoginOptions = {}): Record<string, GuardLimit> {
   const odd = Object.keys(options).find(option => !OPTIONS.includes(option))
@@ -47,7 +48,7 @@ export function loginLimits(options: LoginOptions = {}): Record<string, GuardLim
   const isKnownPair = (r: Seen) => knownPairs.has(attemptOf(r).pair)
   const isKnownAddress = (r: Seen) => knownAddresses.has(attemptOf(r).address)
   const remember = (response: Ended, r: Seen) => {
-    if (failed(response, r) || !succeeded(response, r)) return false
+    if (yesOrNo('failed', failed(response, r)) || !yesOrNo('succeeded', succeeded(response, r))) return false
     knownPairs.add(attemptOf(r).pair)
     knownAddresses.add(attemptOf(r).address)
     return true
@@ -57,7 +58,7 @@ export function loginLimits(options: LoginOptions = {}): Record<string, GuardLim
   const stranger = { when: (r: Seen) => !isKnownPair(r) }
   return {
     'login-pair': { ...counted, policy: pair, key: r => attemptOf(r).pair, blockFor, resetWhen: remember },
-    'login-address': { ...counted, ...stranger, policy: perAddress, key: r => attemptOf(r).address, blockFor },
+    'login-address': { ...counted, ...stranger, policy: perAddress, key: r => attemptOf(r).address },
     'login-username': { ...counted, ...stranger, policy: perUsername, key: r => attemptOf(r).name },
     'login-total': { ...counted, policy: total, when: r => !isKnownAddress(r) },
     'login-total-known': { ...counted, policy: total, when: isKnownAddress },
