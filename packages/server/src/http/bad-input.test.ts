@@ -8,6 +8,9 @@ const OBJECT = 'expected a JSON object such as {"ip":"203.0.113.7","cost":1}'
 const COST = 'expected cost as a whole number from 0 on'
 const POSTS = ['/v1/check', '/v1/peek', '/v1/reserve', '/v1/settle', '/v1/refund', '/v1/reset', '/v1/modes']
 
+/** Hundreds of requests, on a busy machine. */
+const SLOW_MS = 30_000
+
 describe('a body', () => {
   const deep = (open: string, close: string) => open.repeat(100_000) + close.repeat(100_000)
 
@@ -51,7 +54,7 @@ describe('a body', () => {
     expect(lines).toEqual([])
   })
 
-  test.each(POSTS)('of anything is answered by %s, and the service goes on', async path => {
+  test.each(POSTS)('of anything is answered by %s, and the service goes on', { timeout: SLOW_MS }, async path => {
     const { post, lines } = await served(RULES)
     const odd = fc.oneof(
       fc.json(),

@@ -33,7 +33,7 @@ export interface HttpDoor {
 }
 
 /** Slow and large clients are bounded by what Node checks, and told in its words; bodies by `readBody`. */
-const BOUNDS = {
+export const BOUNDS = {
   headersTimeout: 5000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1000,

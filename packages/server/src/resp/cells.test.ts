@@ -1,6 +1,7 @@
 import { random } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { Cells } from './cells.ts'
+import { Shard } from './shard.ts'
 
 const NOW = 1_700_000_000_000_000
 const HOUR = 3_600_000_000
@@ -113,4 +114,12 @@ test('a pooled key cannot be forgotten: it would be a fresh start for all who sh
   seek(cells, 'second', NOW)
   cells.forget()
   expect(seek(cells, 'second', NOW)).toBe(NOW + HOUR)
+})
+
+test('a full shard is searched once for many keys that were turned away, not for each of them', () => {
+  const shard = new Shard() // of 64 places
+  const asked = (times: number) => Array.from({ length: times }, () => shard.isWorthSearching())
+  expect(asked(4)).toEqual([false, false, false, true])
+  shard.rebuild(NOW)
+  expect(asked(4)).toEqual([false, false, false, true])
 })

@@ -17,6 +17,10 @@ import { GOOD_FRAME, outcomeOf, rawCall, rawSession, SHOULD_RATE_LIMIT, served }
 import { holding, PASSED, started } from './fixtures/started.ts'
 import { Call, type Desk, type Method } from './grpc-call.ts'
 
+const REQUEST_HEADERS = {
+  ...{ ':method': 'POST', ':scheme': 'http', ':authority': 'localhost', ':path': SHOULD_RATE_LIMIT },
+  'content-type': 'application/grpc',
+}
 const OVER = '4: the time for this request is over'
 
 describe('the rest of a request', () => {
@@ -45,10 +49,7 @@ test.each([
     asked++
     return PASSED
   })
-  const headers = headerBlock({
-    ...{ ':method': 'POST', ':scheme': 'http', ':authority': 'localhost', ':path': SHOULD_RATE_LIMIT },
-    'content-type': 'application/grpc',
-  })
+  const headers = headerBlock(REQUEST_HEADERS)
   const start = (stream: number) => [frame(HEADERS, END_HEADERS, stream, headers), frame(DATA, 0, stream, GOOD_FRAME)]
   const broken = [...start(1), frame(RST_STREAM, 0, 1, Buffer.from([0, 0, 0, code]))]
   const whole = [...start(3), frame(DATA, END_STREAM, 3)]
@@ -65,6 +66,21 @@ test.each([
   })
   socket.destroy()
   expect(asked).toBe(1)
+})
+
+test.each([
+  ['a good request', {}],
+  ['no method', { ':path': '/nothing' }],
+  ['no gRPC', { 'content-type': 'text/plain' }],
+])('a stream that is gone as soon as it is there breaks nothing: %s', async (_, headers) => {
+  const server = await started()
+  const socket = connect(server.port, '127.0.0.1')
+  const start = frame(HEADERS, END_HEADERS, 1, headerBlock({ ...REQUEST_HEADERS, ...headers }))
+  const stop = frame(RST_STREAM, 0, 1, Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL]))
+  socket.write(Buffer.concat([PREFACE, frame(SETTINGS, 0, 0), start, stop]))
+  await once(socket, 'data')
+  expect(await served(rawSession(server))).toBe('0: ')
+  socket.destroy()
 })
 
 test('an answer for somebody who has gone goes nowhere, and nothing breaks', async () => {

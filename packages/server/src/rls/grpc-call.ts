@@ -1,6 +1,7 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { ENCODINGS, type Encoding, IncomingMessage } from './grpc-message.ts'
-import { GRPC_STATUS, GrpcError, headerText, isTold, toldOf } from './grpc-status.ts'
+import { refuse, trailersOf } from './grpc-refusal.ts'
+import { GRPC_STATUS, GrpcError, isTold, toldOf } from './grpc-status.ts'
 import { timeoutMs } from './grpc-timeout.ts'
 import type { Answer } from './service.ts'
 
@@ -17,12 +18,10 @@ export interface Desk {
   readonly onError: (error: unknown) => void
 }
 
-// Neither has a date: it is the costliest header of all, and nobody caches a decision.
+// Without a date: it is the costliest header of all, and nobody caches a decision.
 const WITH_TRAILERS = { waitForTrailers: true, sendDate: false }
-const WITHOUT_BODY = { endStream: true, sendDate: false }
 const HEADERS = { ':status': 200, 'content-type': 'application/grpc' }
 const OK_TRAILERS = { 'grpc-status': GRPC_STATUS.OK }
-const REFUSAL = { ...HEADERS, 'grpc-accept-encoding': ENCODINGS.join(',') }
 
 /** A timer of more would end at once. */
 const LONGEST_TIMER_MS = 2 ** 31
@@ -91,8 +90,8 @@ export class Call {
   }
 
   private complete(): void {
-    // A request that was broken off ends, too.
-    if (this.stream.closed || this.isAnswered) return
+    // A request that was broken off, or refused half-way, ends, too.
+    if (this.stream.closed) return
     this.isComplete = true
     const leftMs = this.timeoutMs - (performance.now() - this.startedAt)
     try {
@@ -135,16 +134,6 @@ export class Call {
     this.stream.sendTrailers(this.trailers)
     this.desk.open.delete(this)
   }
-}
-
-/** An answer that is an error and nothing else. The rest of a request that is not complete is not waited for. */
-export function refuse(stream: ServerHttp2Stream, error: GrpcError, isComplete: boolean): void {
-  stream.respond({ ...REFUSAL, ...trailersOf(error) }, WITHOUT_BODY)
-  if (!isComplete) stream.close(constants.NGHTTP2_NO_ERROR)
-}
-
-function trailersOf({ grpc, message }: GrpcError) {
-  return { 'grpc-status': GRPC_STATUS[grpc], 'grpc-message': headerText(message) }
 }
 
 function late(): GrpcError {

@@ -8,7 +8,8 @@ import {
 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { SluiceError } from 'sluice'
-import { Call, type Desk, refuse } from './grpc-call.ts'
+import { Call, type Desk } from './grpc-call.ts'
+import { refuse } from './grpc-refusal.ts'
 import { toldOf } from './grpc-status.ts'
 import { Health } from './health.ts'
 import { Housekeeping } from './housekeeping.ts'
@@ -82,9 +83,12 @@ export async function startGrpc(options: GrpcOptions): Promise<GrpcServer> {
       const closed = new Promise(resolve => server.close(resolve))
       health.leave()
       for (const session of sessions) session.close()
-      const grace = setTimeout(() => {
-        for (const session of sessions) session.destroy()
-      }, graceMs)
+      const grace = setTimeout(
+        () => {
+          for (const session of sessions) session.destroy()
+        },
+        Math.min(graceMs, MOST),
+      )
       await closed
       clearTimeout(grace)
       housekeeping.stop()
@@ -94,6 +98,7 @@ export async function startGrpc(options: GrpcOptions): Promise<GrpcServer> {
 
 function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, desk: Desk): void {
   stream.on('error', () => {}) // the other side broke it off, or the connection did; nobody is left to tell
+  if (stream.closed) return // so soon that nobody had heard of it
   const status = httpStatusOf(headers)
   if (status !== 200) {
     turnAway(stream, status)

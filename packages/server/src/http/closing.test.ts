@@ -1,0 +1,71 @@
+import { until } from 'sluice-harness'
+import { expect, onTestFinished, test } from 'vitest'
+import { RawClient } from '../resp/fixtures/raw-client.ts'
+import { openDoor } from './fixtures/door.ts'
+
+async function connected(port: number): Promise<RawClient> {
+  const client = await RawClient.connected(port)
+  onTestFinished(() => client.close())
+  return client
+}
+
+const CHECK = 'POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 13\r\n\r\n{"user":"42"}'
+const READY = 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n'
+/** Nobody in these tests waits for it to pass. */
+const LONG_MS = 60_000
+
+test('what was asked before is answered, and then its connection is closed, though its client would keep it', async () => {
+  const door = await openDoor({ checksWait: true })
+  const client = await connected(door.port)
+  client.send(CHECK)
+  await until('it is asked', async () => door.waiting === 1)
+  const closed = door.close(LONG_MS)
+  door.answer()
+  expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*"allowed":true/s)
+  await closed
+})
+
+test('all that was sent without waiting is answered', async () => {
+  const door = await openDoor({ checksWait: true })
+  const client = await connected(door.port)
+  client.send(CHECK.repeat(3))
+  await until('all are asked', async () => door.waiting === 3)
+  const closed = door.close(LONG_MS)
+  for (let i = 0; i < 3; i++) door.answer()
+  expect((await client.untilClosed()).match(/"allowed":true,"reason"/g)).toHaveLength(3)
+  await closed
+})
+
+test('an idle connection is closed at once, and nobody gets in', async () => {
+  const door = await openDoor()
+  const client = await connected(door.port)
+  await client.send(READY).until('ready\n')
+  await door.close(LONG_MS)
+  expect(await client.untilClosed()).toBe('')
+  await expect(RawClient.connected(door.port)).rejects.toThrow('ECONNREFUSED')
+})
+
+test('whoever still asks is told that this one is not ready, and let go', async () => {
+  const door = await openDoor({ checksWait: true })
+  const client = await connected(door.port)
+  client.send(CHECK)
+  await until('it is asked', async () => door.waiting === 1)
+  const closed = door.close(LONG_MS)
+  client.send(READY)
+  // The next is asked when the one before it has been read, too.
+  client.send(CHECK)
+  await until('that is read', async () => door.waiting === 2)
+  door.answer()
+  door.answer()
+  expect(await client.untilClosed()).toMatch(/"allowed":true.*HTTP\/1\.1 503 .*Connection: close.*not ready\n/s)
+  await closed
+})
+
+test('nobody is waited for longer than the grace', async () => {
+  const door = await openDoor({ checksWait: true })
+  const client = await connected(door.port)
+  client.send(CHECK)
+  await until('it is asked', async () => door.waiting === 1)
+  await door.close(10)
+  expect(await client.untilClosed()).toBe('')
+})

@@ -1,0 +1,127 @@
+import { networkInterfaces } from 'node:os'
+import { startRedis, until } from 'sluice-harness'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { ask } from '../proxies/fixtures/ask.ts'
+import { RawClient } from '../resp/fixtures/raw-client.ts'
+import { API } from './api.ts'
+import { served } from './fixtures/served.ts'
+
+const RULES = 'limits: { per-user: { key: user, sliding-log: 1000/1h } }'
+const TOKENS = { 'admin-token': 'open-sesame', 'check-token': 'knock-knock' }
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+describe('where tokens are asked for', () => {
+  test.each(API.map(route => [route.method, route.path, route.right] as const))(
+    '%s %s lets in whoever may (%s), and nobody else',
+    async (method, path, right) => {
+      const { ports } = await served(RULES, TOKENS)
+      const status = async (headers: Record<string, string>) =>
+        (await ask(ports.http, path, { method, headers, body: method === 'POST' ? '{}' : '' })).status
+      expect(await status({})).toBe(401)
+      expect(await status(bearer('open-sesam'))).toBe(401)
+      expect(await status({ authorization: 'Basic b3Blbi1zZXNhbWU=' })).toBe(401)
+      if (right === 'check') expect(await status(bearer('knock-knock'))).not.toBe(401)
+      else expect(await status(bearer('knock-knock'))).toBe(401)
+      expect([200, 400, 500]).toContain(await status(bearer('open-sesame')))
+    },
+  )
+
+  test.each<[path: string, headers: Record<string, string>, status: number]>([
+    ['/healthz', {}, 200],
+    ['/readyz', {}, 200],
+    ['/openapi.json', {}, 200],
+    ['/', {}, 200],
+    ['/metrics', {}, 401],
+    ['/metrics', bearer('knock-knock'), 200],
+    ['/v1/decide', { 'x-forwarded-uri': '/' }, 401],
+    ['/v1/decide', { 'x-forwarded-uri': '/', ...bearer('knock-knock') }, 200],
+    ['/anything', { 'x-forwarded-uri': '/' }, 401],
+  ])('GET %s with %j is %i', async (path, headers, status) => {
+    const { get } = await served(RULES, TOKENS)
+    expect((await get(path, headers)).status).toBe(status)
+  })
+
+  test('who brings none is told how', async () => {
+    const { post } = await served(RULES, TOKENS)
+    const { headers, json } = await post('/v1/check', { user: '1' })
+    expect(headers['www-authenticate']).toBe('Bearer')
+    expect(json).toEqual({ error: 'expected Authorization: Bearer with the check token' })
+  })
+
+  test('the body of a stranger is not waited for', async () => {
+    const { ports } = await served(RULES, TOKENS)
+    const client = await RawClient.connected(ports.http)
+    onTestFinished(() => client.close())
+    client.send('POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n')
+    expect(await client.until('check token"}')).toMatch(/^HTTP\/1\.1 401 /)
+  })
+
+  test('RESP asks for the check token by AUTH', async () => {
+    const { ports } = await served(RULES, TOKENS)
+    const client = await RawClient.connected(ports.resp)
+    onTestFinished(() => client.close())
+    expect(await client.send('CL.THROTTLE k 1 1 1\r\n').until('\r\n')).toMatch(/^-NOAUTH/)
+    expect(await client.send('AUTH open-sesame\r\n').until('\r\n')).toMatch(/^-WRONGPASS/)
+    expect(await client.send('AUTH knock-knock\r\n').until('\r\n')).toBe('+OK\r\n')
+    expect(await client.send('CL.THROTTLE k 1 1 1\r\n').until(':1\r\n')).toMatch(/^\*5\r\n:0/)
+  })
+})
+
+describe('without an admin token', () => {
+  const operators = API.filter(({ right }) => right === 'admin').map(({ method, path }) => [method, path] as const)
+
+  test.each(operators)('%s %s works from this machine, and not through or for others', async (method, path) => {
+    const { ports } = await served(RULES)
+    const body = method === 'POST' ? '{"user":"1","limit":"per-user","mode":"enforce"}' : ''
+    const status = async (headers: Record<string, string>) =>
+      (await ask(ports.http, path, { method, headers, body })).status
+    expect(await status({})).toBe(200)
+    expect(await status({ host: 'localhost' })).toBe(200)
+    expect(await status({ host: 'rebound.example' })).toBe(403)
+    expect(await status({ origin: 'https://evil.example' })).toBe(403)
+    expect(await status({ 'x-forwarded-for': '127.0.0.1' })).toBe(403)
+    expect(await status({ via: '1.1 proxy' })).toBe(403)
+  })
+
+  const elsewhere = Object.values(networkInterfaces())
+    .flatMap(addresses => addresses ?? [])
+    .filter(({ internal, family }) => !internal && family === 'IPv4')
+    .map(({ address }) => address)
+
+  test.each(elsewhere)('not even from this machine over its address %s, which others have, too', async host => {
+    const { ports } = await served(RULES, { host })
+    const call = (path: string) =>
+      fetch(`http://${host}:${ports.http}${path}`, { method: 'POST', body: '{"user":"1"}' })
+    expect((await call('/v1/check')).status).toBe(200)
+    expect((await call('/v1/reset')).status).toBe(403)
+  })
+})
+
+test('neither keys nor secrets are logged, whatever goes wrong', async () => {
+  const secrets = {
+    store: 'swordfish',
+    'admin-token': 'open-sesame',
+    'check-token': 'knock-knock',
+    secret: 'x'.repeat(20),
+  }
+  const redis = await startRedis({ args: ['--requirepass', secrets.store] })
+  const store = `redis://:${secrets.store}@${redis.host}:${redis.port}`
+  const { post, get, ports, lines } = await served(RULES, { ...secrets, store })
+  const admin = bearer(secrets['admin-token'])
+  const user = 'alice@example.com'
+  await until('Redis decides', async () => (await post('/v1/check', { user }, admin)).json.degraded === false)
+  const { json } = await post('/v1/reserve', { user, cost: 2 }, admin)
+  await redis.stop()
+  await until('it is noticed', async () => (await post('/v1/check', { user }, admin)).json.degraded === 'local')
+  for (const path of API.map(route => route.path)) {
+    await post(path, { user, id: json.id, actual: 1 }, admin)
+    await post(path, { user }, bearer('guessed'))
+    await get(`${path}?user=${user}`, admin)
+  }
+  const resp = await RawClient.connected(ports.resp)
+  await resp.send(`AUTH ${user}\r\n`).until('\r\n')
+  await resp.send(`AUTH ${secrets['check-token']}\r\nCL.THROTTLE ${user} 1 1 1\r\n*1\r\n$-9\r\n`).untilClosed()
+  const text = lines.join('\n')
+  expect(text).toContain('outage')
+  for (const hidden of [...Object.values(secrets), user, 'guessed', json.id!]) expect(text).not.toContain(hidden)
+})
