@@ -14,6 +14,8 @@ export interface Ports {
 /** The doors of the service, open: one for each language it speaks. */
 export interface Doors {
   readonly ports: Ports
+  /** Hands what doors have counted for themselves to the metrics. */
+  count(): void
   /** Lets nobody in, answers those inside, and closes all of them. */
   close(): Promise<void>
 }
@@ -37,7 +39,11 @@ export async function openDoors(settings: Settings, decider: Decider, background
     )
     const password = checkToken === '' ? {} : { password: checkToken }
     const resp = opened(await startResp({ throttle: decider.throttle, host, port: settings.respPort, ...password }))
-    return { ports: { http: http.port, grpc: grpc.port, resp: resp.port! }, close: () => close(drainMs) }
+    return {
+      ports: { http: http.port, grpc: grpc.port, resp: resp.port! },
+      count: () => background.metrics.resp(resp.stats()),
+      close: () => close(drainMs),
+    }
   } catch (error) {
     await close(0)
     throw error

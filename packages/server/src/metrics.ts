@@ -30,6 +30,7 @@ export class Metrics {
   /** Not in `totals` yet. Labels are written out once for each limit and outcome, not for each decision. */
   private readonly decisions = new Map<string, number[]>()
   private readonly doors = new Map<string, number>()
+  private readonly ofResp = { commands: 0, allowed: 0, limited: 0 }
   private readonly durations = new Array<number>(BOUNDS.length + 1).fill(0)
 
   decided({ policy, allowed, degraded, limits }: DecisionJson): void {
@@ -59,6 +60,20 @@ export class Metrics {
 
   reloaded(result: 'ok' | 'refused'): void {
     this.add(`sluice_rules_reloads_total${labels({ result })}`, 1)
+  }
+
+  /** CL.THROTTLE counts for itself, since it was opened. */
+  resp({ commands, allowed, limited }: Readonly<Record<'commands' | 'allowed' | 'limited', number>>): void {
+    const added = (name: keyof typeof this.ofResp, total: number) => {
+      const more = total - this.ofResp[name]
+      this.ofResp[name] = total
+      return more
+    }
+    const policy = 'cl.throttle'
+    const decided = (decision: string) => `ratelimit_decisions_total${labels({ policy, decision, outcome: 'ok' })}`
+    this.add(`sluice_requests_total${labels({ door: 'resp' })}`, added('commands', commands))
+    this.add(decided('allowed'), added('allowed', allowed))
+    this.add(decided('refused'), added('limited', limited))
   }
 
   took(seconds: number): void {
@@ -139,7 +154,7 @@ export class Metrics {
   }
 
   private add(series: string, added: number): void {
-    this.totals.set(series, (this.totals.get(series) ?? 0) + added)
+    if (added > 0) this.totals.set(series, (this.totals.get(series) ?? 0) + added)
   }
 
   private histogram(): string[] {

@@ -9,7 +9,7 @@ import type { Metrics } from './metrics.ts'
 import { RulesKeeper } from './rules-keeper.ts'
 import type { Settings } from './settings.ts'
 
-export interface Service extends Doors {
+export interface Service extends Omit<Doors, 'count'> {
   /** Reads the rules again; false where they are wrong and the old ones stay. */
   reload(): boolean
 }
@@ -18,7 +18,11 @@ export interface Service extends Doors {
 export async function startService(settings: Settings, log: Log, clock?: Clock): Promise<Service> {
   const { engine, keeper } = openEngine(settings, log, clock)
   try {
-    const doors = await openFor(settings, log, keeper, engine.decider, engine.metrics, () => engine.metricsText())
+    const text = () => {
+      doors.count()
+      return engine.metricsText()
+    }
+    const doors: Doors = await openFor(settings, log, keeper, engine.decider, engine.metrics, text)
     return {
       ports: doors.ports,
       reload: () => keeper.reload(),

@@ -19,7 +19,11 @@ export async function runWorker(settings: Settings, log: Log): Promise<void> {
 
   const far = new FarDecider(asked => tell(asked))
   const { doors, reload, close, metrics } = await open(settings, log, far)
-  const timer = setInterval(() => tell({ counts: metrics.take() }), COUNTS_EVERY_MS)
+  const report = () => {
+    doors.count()
+    tell({ counts: metrics.take() })
+  }
+  const timer = setInterval(report, COUNTS_EVERY_MS)
   process.on('message', (message: ToWorker) => {
     if ('answers' in message) far.receive(message.answers)
     else if (message.command === 'reload') reload()
@@ -30,7 +34,7 @@ export async function runWorker(settings: Settings, log: Log): Promise<void> {
   async function drain(): Promise<void> {
     await doors.close()
     clearInterval(timer)
-    tell({ counts: metrics.take() })
+    report()
     await close()
     process.removeAllListeners('disconnect')
     process.disconnect()
