@@ -1,9 +1,14 @@
 import type { DecisionJson, ShadowState } from 'sluice'
 import type { RlsResponse } from 'sluice/rules'
+import { labels, metric } from './prometheus-text.ts'
 
 /** Seconds, from what a decision in memory takes to the longest that anybody waits for one. */
 const BOUNDS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, Infinity] as const
 const DURATION = 'ratelimit_check_duration_seconds'
+
+/** Rules for Envoy may put values of requests into their names (`detailed_metric`), and of these there is no end. */
+const MOST_POLICIES = 10_000
+const OTHERS = 'others'
 
 /** By the name of a series with its labels: how much was added since they were last taken. */
 export type Counts = readonly (readonly [series: string, added: number])[]
@@ -127,12 +132,16 @@ export class Metrics {
   }
 
   private count(policy: string, cell: number): void {
-    let cells = this.decisions.get(policy)
-    if (cells === undefined) {
-      cells = new Array<number>(2 * OUTCOMES.length).fill(0)
-      this.decisions.set(policy, cells)
-    }
-    cells[cell]!++
+    this.cellsOf(policy)[cell]!++
+  }
+
+  private cellsOf(policy: string): number[] {
+    const known = this.decisions.get(policy)
+    if (known !== undefined) return known
+    if (this.decisions.size >= MOST_POLICIES && policy !== OTHERS) return this.cellsOf(OTHERS)
+    const cells = new Array<number>(2 * OUTCOMES.length).fill(0)
+    this.decisions.set(policy, cells)
+    return cells
   }
 
   private writeOut(): void {
@@ -174,17 +183,3 @@ export class Metrics {
 
 const OUTCOMES = ['ok', 'fail_open', 'fail_closed', 'local', 'shadow'] as const
 const WORDS = { open: 'fail_open', closed: 'fail_closed', local: 'local' } as const
-
-function metric(name: string, type: string, help: string, series: Counts): string[] {
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...series.map(([one, value]) => `${one} ${value}`)]
-}
-
-function labels(pairs: Readonly<Record<string, string>>): string {
-  return `{${Object.entries(pairs)
-    .map(([name, value]) => `${name}="${escaped(value)}"`)
-    .join(',')}}`
-}
-
-function escaped(value: string): string {
-  return value.replace(/[\\"\n]/g, character => (character === '\n' ? '\\n' : `\\${character}`))
-}

@@ -95,9 +95,13 @@ class Supervisor {
     this.pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * this.pauseMs)
   }
 
-  private async answer(worker: Worker, { asked }: Asked): Promise<void> {
-    const answers = await answerAll(this.owner, asked)
-    if (worker.isConnected()) worker.send({ answers } satisfies ToWorker)
+  private answer(worker: Worker, { asked }: Asked): void {
+    const send = (answers: Answers) => {
+      if (worker.isConnected()) worker.send({ answers } satisfies ToWorker)
+    }
+    const answers = answerAll(this.owner, asked)
+    if (answers instanceof Promise) void answers.then(send)
+    else send(answers)
   }
 
   private tell(message: ToWorker): void {

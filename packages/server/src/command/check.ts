@@ -1,15 +1,11 @@
 import { rulesOf } from 'sluice/rules'
 import { RulesFileError } from '../rules/problems.ts'
 import { descriptorWarnings, ruleWarnings, type Warning, type WarningContext } from '../rules/warnings.ts'
-import { EXIT, UsageError } from './command.ts'
 import { rulesAt } from './rules-at.ts'
+import { type Call, EXIT, UsageError } from './usage.ts'
 
 /** `sluice check`: everything that is wrong with rules, and what works but is seldom meant. */
-export function check(
-  [path, ...more]: readonly string[],
-  { replicas, store }: Partial<Record<string, string>>,
-  json: boolean,
-): number {
+export function check({ operands: [path, ...more], flags: { replicas, store }, json }: Call): number {
   if (path === undefined || more.length > 0) throw new UsageError('expected sluice check <file or folder>')
   if (replicas !== undefined && !/^[1-9]\d{0,5}$/.test(replicas)) {
     throw new UsageError(`expected --replicas as a number from 1 on, got '${replicas}'`)

@@ -7,45 +7,36 @@ import { check } from './check.ts'
 import { explain } from './explain.ts'
 import { helpText } from './help.ts'
 import { serve } from './serve.ts'
+import { StartError } from './start-error.ts'
+import { type Call, type Environment, EXIT, UsageError } from './usage.ts'
 
-/** What a command ends with. */
-export const EXIT = { ok: 0, wrong: 1, usage: 2 } as const
-
-export type Environment = Readonly<Partial<Record<string, string>>>
-
-/** A command that was called with what it cannot work with. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
+/** Each with the flags it takes. */
+const COMMANDS: Readonly<Record<string, { flags: readonly string[]; run(call: Call): number | Promise<number> }>> = {
+  serve: { flags: Object.values(SETTINGS).map(({ flag }) => flag), run: serve },
+  check: { flags: ['json', 'replicas', 'store'], run: check },
+  explain: { flags: ['json'], run: explain },
 }
-
-const FLAGS = Object.fromEntries(
-  [...Object.values(SETTINGS).map(({ flag }) => flag), 'replicas'].map(flag => [flag, { type: 'string' as const }]),
-)
+const TEXT_FLAGS = new Set([...Object.values(COMMANDS).flatMap(({ flags }) => flags)].filter(flag => flag !== 'json'))
 
 /** Runs `sluice` with these words after it and returns its exit code. */
 export async function runCommand(words: readonly string[], environment: Environment): Promise<number> {
   try {
     const { values, positionals } = parseWords(words)
-    const { help, version, json, ...flags } = values
-    const [command, ...operands] = positionals
+    const { help, version, ...flags } = values
+    const [name, ...operands] = positionals
     if (version === true) return say(versionText())
-    if (help === true || command === undefined || command === 'help') return say(helpText(operands[0] ?? command))
-    const given = flags as Partial<Record<string, string>>
-    switch (command) {
-      case 'serve':
-        return await serve(operands, given, environment)
-      case 'check':
-        return check(operands, given, json === true)
-      case 'explain':
-        return explain(operands, given, json === true)
-      default:
-        throw new UsageError(`expected a command serve, check or explain, got '${command}'`)
-    }
+    if (help === true || name === undefined || name === 'help')
+      return say(helpText(name === 'help' ? operands[0] : name))
+    const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+    if (command === undefined) throw new UsageError(`expected a command serve, check or explain, got '${name}'`)
+    const stray = Object.keys(flags).find(flag => !command.flags.includes(flag))
+    if (stray !== undefined) throw new UsageError(`expected sluice ${name} without --${stray}`)
+    const { json, ...texts } = flags
+    return await command.run({ operands, flags: texts as Call['flags'], json: json === true, environment })
   } catch (error) {
-    if (error instanceof RulesFileError) return complain(error.message, EXIT.wrong)
+    if (error instanceof RulesFileError || error instanceof StartError) return complain(error.message, EXIT.wrong)
     if (error instanceof SluiceError) return complain(error.message, EXIT.usage)
     if (error instanceof UsageError) return complain(`${error.message}; see sluice --help`, EXIT.usage)
-    if (isListening(error)) return complain(`cannot listen: ${error.message}`, EXIT.wrong)
     throw error
   }
 }
@@ -56,7 +47,7 @@ function parseWords(words: readonly string[]) {
       args: [...words],
       allowPositionals: true,
       options: {
-        ...FLAGS,
+        ...Object.fromEntries([...TEXT_FLAGS].map(flag => [flag, { type: 'string' as const }])),
         help: { type: 'boolean', short: 'h' },
         version: { type: 'boolean', short: 'v' },
         json: { type: 'boolean' },
@@ -65,10 +56,6 @@ function parseWords(words: readonly string[]) {
   } catch (error) {
     throw new UsageError((error as Error).message.split('. ')[0]!)
   }
-}
-
-function isListening(error: unknown): error is NodeJS.ErrnoException {
-  return (error as NodeJS.ErrnoException | undefined)?.syscall === 'listen'
 }
 
 function say(text: string): number {

@@ -6,10 +6,13 @@ export type AnyRules =
   | { readonly language: 'own'; readonly loaded: LoadedRules }
   | { readonly language: 'envoy'; readonly loaded: LoadedDescriptors }
 
+/** A name at the left edge, or first in a file written as JSON. */
+const ENVOY = /^(?:\{\s*)?(["']?)(?:domain|descriptors)\1\s*:/m
+
 /** Throws `RulesFileError` with everything that is wrong. */
 export function rulesAt(path: string): AnyRules {
   const sources = readSources(path)
-  const isEnvoy = sources.length > 1 || sources.some(({ text }) => /^(domain|descriptors)\s*:/m.test(text))
+  const isEnvoy = sources.length > 1 || sources.some(({ text }) => ENVOY.test(text))
   if (isEnvoy) return { language: 'envoy', loaded: loadDescriptors(sources) }
   return { language: 'own', loaded: loadRules(sources) }
 }

@@ -12,6 +12,7 @@ import {
   type Explanation,
   type Rls,
   type RlsOptions,
+  type RlsResponse,
   type RulesLimiter,
   rls,
   rulesLimiter,
@@ -118,9 +119,14 @@ export class LocalDecider implements Decider {
 
   shouldRateLimit(request: RateLimitRequest): Maybe<RateLimitResponse> {
     if (this.descriptors === undefined) throw new GrpcError('UNAVAILABLE', 'no rules are loaded: start with --envoy')
+    const startedAt = performance.now()
+    const answered = (response: RlsResponse) => {
+      this.options.metrics.took((performance.now() - startedAt) / 1000)
+      return answerOf(response)
+    }
     try {
       const answer = this.descriptors.shouldRateLimit(questionOf(request))
-      return answer instanceof Promise ? answer.then(answerOf) : answerOf(answer)
+      return answer instanceof Promise ? answer.then(answered) : answered(answer)
     } catch (error) {
       throw told(error)
     }

@@ -1,6 +1,6 @@
 import type { Readings } from '../metrics.ts'
-import { freshVerdict } from '../resp/throttle.ts'
-import type { Decider } from './decider.ts'
+import { freshVerdict, type Verdict } from '../resp/throttle.ts'
+import type { Decider, Maybe } from './decider.ts'
 
 /** What of a decider is asked by its name, with its arguments as they are. */
 const BY_NAME = [
@@ -48,17 +48,21 @@ export interface Owner {
   metrics(readings?: Readings): string
 }
 
-/** Answers all questions of a message together. */
-export async function answerAll(owner: Owner, asked: readonly Question[]): Promise<Answers> {
-  return Promise.all(
-    asked.map(async question => {
-      try {
-        return { id: question.id, value: await answer(owner, question) }
-      } catch (error) {
-        return { id: question.id, error: toldOf(error) }
-      }
-    }),
-  )
+/** Answers all questions of a message together; at once where all of them are decided in this process. */
+export function answerAll(owner: Owner, asked: readonly Question[]): Maybe<Answers> {
+  const answers = asked.map(question => answerOne(owner, question))
+  return answers.some(one => one instanceof Promise) ? Promise.all(answers) : (answers as Answers)
+}
+
+function answerOne(owner: Owner, question: Question): Maybe<Answers[number]> {
+  const { id } = question
+  const failed = (error: unknown) => ({ id, error: toldOf(error) })
+  try {
+    const value = answer(owner, question)
+    return value instanceof Promise ? value.then(made => ({ id, value: made as unknown }), failed) : { id, value }
+  } catch (error) {
+    return failed(error)
+  }
 }
 
 function answer(owner: Owner, { method, args }: Question): unknown {
@@ -80,10 +84,10 @@ export interface ThrottleQuestion {
   readonly quantity: number | bigint
 }
 
-async function throttle(decider: Decider, { key, ...amounts }: ThrottleQuestion) {
+function throttle(decider: Decider, { key, ...amounts }: ThrottleQuestion): Maybe<Verdict> {
   const verdict = freshVerdict()
-  await decider.throttle.decide({ bytes: bufferOf(key), start: 0, end: key.length, ...amounts }, verdict)
-  return verdict
+  const decided = decider.throttle.decide({ bytes: bufferOf(key), start: 0, end: key.length, ...amounts }, verdict)
+  return decided === undefined ? verdict : decided.then(() => verdict)
 }
 
 function bufferOf(bytes: Uint8Array): Buffer {

@@ -48,7 +48,9 @@ describe('the address that a proxy asks at', () => {
     ...['/openapi.json', '/%ff', '/?'],
   ])('may be %s: that is answered, and never by a redirect', async path => {
     const { ports } = await serving(BY_FACT)
-    expect(await applied(ports.http, path, { headers: LOGIN, from: PROXY })).toMatch(/^get login/)
+    for (const headers of [LOGIN, { 'X-Original-URI': '/login' }]) {
+      expect(await applied(ports.http, path, { headers, from: PROXY })).toMatch(/^get login/)
+    }
   })
 
   test.each<[what: string, asking: Asking]>([

@@ -45,7 +45,7 @@ describe('a refusal', () => {
   test('says nothing of when to retry where that never helps', async () => {
     const { ports } = await serving(FIVE)
     const answer = await ask(ports.http, '/v1/decide?cost=6', asking)
-    expect(answer).toMatchObject({ status: 429, headers: { 'x-sluice-status': '429' } })
+    expect(answer).toMatchObject({ status: 429, headers: { 'x-sluice-status': '429', ratelimit: '"per-ip";r=5' } })
     expect(answer.headers['retry-after']).toBeUndefined()
   })
 

@@ -185,6 +185,16 @@ describe('who listens does not change what is answered', () => {
   })
 })
 
+test('a giant key is kept as its hash, and stays apart from others', () => {
+  const key = (r: Any) => (r.parts ? ['a', r.name] : r.name)
+  const { guard } = guarded({ caller: { policy: of(0), key, mode: 'shadow' } })
+  const giant = 'x'.repeat(100_000)
+  for (const name of [giant, `${giant}y`]) for (const parts of [true, false]) ask(guard, { name, parts })
+  const keys = guard.limiter.shadows()[0]!.top.map(({ key }) => key)
+  expect(new Set(keys).size).toBe(4)
+  for (const one of keys) expect(one.length).toBeLessThan(64)
+})
+
 test('giant and strange requests are answered like any other', () => {
   const giant = 'x'.repeat(100_000)
   const { guard } = guarded(

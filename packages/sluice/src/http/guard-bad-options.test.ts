@@ -32,6 +32,7 @@ describe('options that mean nothing are refused when the guard is made', () => {
     ['a cost that is null', limit({ cost: null }), 'SLUICE_BAD_COST'],
     ['a cost in a table', limit({ cost: { '/a': 1.5 } }), 'SLUICE_BAD_COST'],
     ['a mode', limit({ mode: 'on' }), 'SLUICE_BAD_MODE'],
+    ['a mode that is no text', limit({ mode: true }), 'SLUICE_BAD_MODE'],
     ['a rollout', limit({ rollout: 101 }), 'SLUICE_BAD_OPTION'],
     ['a rollout that is a text', limit({ rollout: '10%' }), 'SLUICE_BAD_OPTION'],
     ['a rollout beside a mode', limit({ rollout: 10, mode: 'shadow' }), 'SLUICE_BAD_MODE'],

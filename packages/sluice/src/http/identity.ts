@@ -143,7 +143,7 @@ function checkReader(kind: string, read: unknown): void {
 }
 
 /** What a user's function may answer in place of a text. */
-export function textOf(value: unknown): string | undefined {
+function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   return typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : undefined
 }
@@ -170,10 +170,13 @@ function lengthBefore(part: string): string {
 
 /** A key as a user's own function gave it; undefined where it gave none. */
 export function keyFrom(value: unknown): Key | undefined {
-  if (Array.isArray(value)) {
-    const parts = value.map(textOf)
-    return parts.length > 0 && parts.every(part => part !== undefined && part !== '') ? (parts as string[]) : undefined
-  }
+  if (!Array.isArray(value)) return partFrom(value)
+  const parts = value.map(partFrom).filter(part => part !== undefined)
+  return parts.length > 0 && parts.length === value.length ? parts : undefined
+}
+
+function partFrom(value: unknown): string | undefined {
   const text = textOf(value)
-  return text === '' ? undefined : text
+  if (text === undefined || text === '') return undefined
+  return text.length > LONGEST_PLAIN ? `#${hashOf(text)}` : text
 }

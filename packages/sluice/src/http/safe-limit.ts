@@ -37,8 +37,7 @@ export class SafeLimit {
       policy: typeof policy === 'function' ? facts => this.policyFor(facts) : policy,
       ...(key !== undefined && { key }),
       ...(cost !== undefined && { cost: typeof cost === 'number' ? cost : this.costReader(cost) }),
-      ...(typeof mode === 'function' && { mode: (facts: Facts) => this.modeFor(facts) }),
-      ...(typeof mode === 'string' && { mode }),
+      ...(mode !== undefined && { mode: typeof mode === 'function' ? facts => this.modeFor(facts) : mode }),
       ...(rollout !== undefined && { mode: (facts: Facts) => rolledOut(key!(facts), rollout) }),
       ...(replaces !== undefined && { replaces }),
       ...(bucket !== undefined && { bucket }),
@@ -52,8 +51,8 @@ export class SafeLimit {
     if (key === undefined && when === undefined) return undefined
     const read = key === undefined ? () => '' : key instanceof Identity ? this.identity(key) : this.ownKey(key)
     if (key instanceof Identity && (when ?? rollout ?? resetWhen) === undefined) return read
-    return facts =>
-      this.remembered(facts, when === undefined ? read : () => (this.applies(facts) ? read(facts) : undefined))
+    const applied = when === undefined ? read : (facts: Facts) => (this.applies(facts) ? read(facts) : undefined)
+    return facts => this.remembered(facts, applied)
   }
 
   /** Whoever was counted is asked for again, to roll out or to forgive, and a login on the way may have changed who it is. */

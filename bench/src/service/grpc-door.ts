@@ -1,0 +1,16 @@
+// The service's gRPC door with nothing behind it but one answer: node grpc-door.js. Says its port.
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { endWithParent } from '../child.ts'
+
+/** As much of it as is used here: the door is no entry point of its package. */
+interface Door {
+  startGrpc(options: { port: number; service: { shouldRateLimit(): object } }): Promise<{ readonly port: number }>
+}
+
+endWithParent()
+const path = createRequire(import.meta.url).resolve('sluice-server/dist/rls/grpc-server.js')
+const { startGrpc }: Door = await import(pathToFileURL(path).href)
+const answer = { overall: 1, statuses: [{ code: 1, limitRemaining: 99 }] }
+const { port } = await startGrpc({ port: 0, service: { shouldRateLimit: () => answer } })
+process.send?.(port)

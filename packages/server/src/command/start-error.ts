@@ -1,0 +1,26 @@
+import { SETTINGS, type Settings } from '../settings.ts'
+
+/** The service cannot start, and whoever started it can do something about that. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+}
+
+const PORTS = ['httpPort', 'grpcPort', 'respPort'] as const
+
+/** What the machine says against a start, as something to do; what else went wrong as it is. */
+export function startError(error: unknown, settings: Settings): unknown {
+  const { code = '', syscall, port, path, message } = Object(error) as NodeJS.ErrnoException & { port?: number }
+  if (code.startsWith('ERR_OSSL')) return new StartError(`--tls-cert and --tls-key: they cannot be used (${message})`)
+  if (syscall === 'listen' || syscall === 'getaddrinfo') return new StartError(listenProblem(code, port, settings))
+  if (path !== undefined) return new StartError(`${path}: expected a file that can be read, got ${code}`)
+  return error
+}
+
+function listenProblem(code: string, port: number | undefined, settings: Settings): string {
+  const name = PORTS.find(one => settings[one] === port)
+  const flag = name === undefined ? 'its flag' : `--${SETTINGS[name].flag}`
+  if (code === 'EADDRINUSE')
+    return `port ${port} is in use: end the program that has it, or choose another with ${flag}`
+  if (code === 'EACCES') return `port ${port} may not be opened by this user: choose one from 1024 on with ${flag}`
+  return `--host: expected an address of this machine, got '${settings.host}' (${code})`
+}

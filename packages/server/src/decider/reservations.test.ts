@@ -1,0 +1,104 @@
+import { createLimiter, tokenBucket } from 'sluice'
+import { fakeClock } from 'sluice/testing'
+import { describe, expect, test } from 'vitest'
+import { type AnyReservation, HeldReservations, SealedReservations } from './reservations.ts'
+
+const SECRET = 'a secret of replicas'
+
+function reserving() {
+  const clock = fakeClock(1e12)
+  const limiter = createLimiter(tokenBucket({ capacity: 1000, refill: '1/h' }), { clock })
+  const reserve = (ttl = 1000) => limiter.reserve('alice', { cost: 10, ttl }) as AnyReservation
+  return { clock, limiter, reserve, held: new HeldReservations(clock) }
+}
+
+describe('held', () => {
+  test('an id opens one reservation, once', () => {
+    const { reserve, held } = reserving()
+    const [one, other] = [reserve(), reserve()]
+    const [id, second] = [held.keep(one, 1000), held.keep(other, 1000)]
+    expect(held.end(id, found => found)).toBe(one)
+    expect(held.end(id, found => found)).toBeUndefined()
+    expect(held.end(second, found => found)).toBe(other)
+  })
+
+  test('an end that throws was none', () => {
+    const { reserve, held } = reserving()
+    const one = reserve()
+    const id = held.keep(one, 1000)
+    const typo = () => {
+      throw new Error('no such limit')
+    }
+    expect(() => held.end(id, typo)).toThrow('no such limit')
+    expect(held.end(id, found => found)).toBe(one)
+  })
+
+  test('one that has expired is gone, to the tick', () => {
+    const { reserve, held, clock } = reserving()
+    const ids = [held.keep(reserve(), 1000), held.keep(reserve(), 1000)]
+    clock.advance(999)
+    expect(held.end(ids[0]!, () => true)).toBe(true)
+    clock.advance(1)
+    expect(held.end(ids[1]!, () => true)).toBeUndefined()
+  })
+
+  test('ids are of 128 bits and never the same', () => {
+    const { reserve, held } = reserving()
+    const ids = Array.from({ length: 50 }, () => held.keep(reserve(), 1000))
+    expect(new Set(ids).size).toBe(50)
+    for (const id of ids) expect(id).toMatch(/^[\w-]{22}$/)
+  })
+
+  test('those that nobody settles are forgotten, and those that are held longer are not', () => {
+    const { held, reserve, clock } = reserving()
+    const one = reserve()
+    const long = held.keep(one, 1_000_000)
+    for (let i = 0; i < 5000; i++) {
+      held.keep(one, 10)
+      clock.advance(1)
+    }
+    const { size } = (held as unknown as { held: Map<string, unknown> }).held
+    expect(size).toBeLessThan(100)
+    expect(held.end(long, found => found)).toBe(one)
+  })
+})
+
+describe('sealed', () => {
+  const saved = { cost: 10, charges: [{ limit: 'tokens', key: 'alice@example.com' }] } as never
+  const one = { save: () => saved } as unknown as AnyReservation
+  const sealing = (secret = SECRET) => new SealedReservations(secret, opened => opened as unknown as AnyReservation)
+  const opened = (id: string, secret?: string) => sealing(secret).end(id, found => found)
+
+  test('whoever has the secret opens it, as often as asked', () => {
+    const id = sealing().keep(one)
+    expect(opened(id)).toEqual(saved)
+    expect(opened(id)).toEqual(saved)
+  })
+
+  test('it tells nothing of what it holds, and is never the same', () => {
+    const [id, again] = [sealing().keep(one), sealing().keep(one)]
+    expect(id).not.toBe(again)
+    expect(Buffer.from(id, 'base64url').toString('latin1')).not.toMatch(/alice|tokens|cost/)
+  })
+
+  test('without the secret it opens nothing', () => {
+    expect(opened(sealing().keep(one), `${SECRET} `)).toBeUndefined()
+  })
+
+  test('changed in any bit, or cut anywhere, it opens nothing', () => {
+    const bytes = Buffer.from(sealing().keep(one), 'base64url')
+    for (let i = 0; i < bytes.length; i++) {
+      const changed = Buffer.from(bytes)
+      changed[i]! ^= 1 << (i % 8)
+      expect(opened(changed.toString('base64url'))).toBeUndefined()
+      expect(opened(bytes.subarray(0, i).toString('base64url'))).toBeUndefined()
+    }
+  })
+
+  test.each(['', '!', 'A', 'A'.repeat(37), 'A'.repeat(38), 'A'.repeat(100_000), '\u0000', '👩'])(
+    'a text of somebody else opens nothing: %j',
+    id => {
+      expect(opened(id)).toBeUndefined()
+    },
+  )
+})
