@@ -6,7 +6,9 @@ import { readSettings, SETTINGS, type Settings } from './settings.ts'
 const page = readFileSync(fileURLToPath(new URL('../../../docs/reference/settings.md', import.meta.url)), 'utf8')
 
 describe('docs/reference/settings.md', () => {
-  const rows = [...page.matchAll(/^\| `(.+?)` \| `(.+?)` \| (.*?) \| (.+?) \| (.+?) \|$/gm)].map(([, ...cells]) => cells)
+  const rows = [...page.matchAll(/^\| `(.+?)` \| `(.+?)` \| (.*?) \| (.+?) \| (.+?) \|$/gm)].map(
+    ([, ...cells]) => cells,
+  )
 
   test('has a row for every setting, in the order of the table, and no other', () => {
     expect(rows).toEqual(
@@ -85,7 +87,9 @@ test.each<[name: keyof Settings, text: string]>([
   ['shadow', 'true'],
 ])('%s may not be %j, and what came is shown', (name, text) => {
   const { flag, env, expects } = SETTINGS[name]
-  expect(() => readSettings({ [flag]: text }, {})).toThrow(`--${flag}: expected ${expects}, got '${text}' [SLUICE_BAD_OPTION`)
+  expect(() => readSettings({ [flag]: text }, {})).toThrow(
+    `--${flag}: expected ${expects}, got '${text}' [SLUICE_BAD_OPTION`,
+  )
   expect(() => readSettings({}, { [env]: text })).toThrow(`${env}: expected ${expects}, got '${text}'`)
 })
 

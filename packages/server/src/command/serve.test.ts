@@ -69,11 +69,36 @@ describe('what keeps a service from starting is said in a line or two, without a
 
   const SECRET = 'swordfish'
   test.each<[what: string, words: string[], code: number, said: string | RegExp]>([
-    ['a host that is none', ['--host', 'no.such.host.invalid'], 1, /^--host: expected an address of this machine, got 'no\.such\.host\.invalid' \(E\w+\)$/],
-    ['an address of somebody else', ['--host', '192.0.2.250'], 1, "--host: expected an address of this machine, got '192.0.2.250' (EADDRNOTAVAIL)"],
-    ['a certificate that is not there', ['--tls-cert', 'none.pem', '--tls-key', 'none.pem'], 1, 'none.pem: expected a file that can be read, got ENOENT'],
-    ['a certificate that is none', ['--tls-cert', 'package.json', '--tls-key', 'package.json'], 1, /^--tls-cert and --tls-key: they cannot be used \(.*\)$/],
-    ['rules that are not there', ['none.yaml'], 1, 'none.yaml: expected a file that can be read, got ENOENT [SLUICE_BAD_RULES]'],
+    [
+      'a host that is none',
+      ['--host', 'a..b'],
+      1,
+      /^--host: expected an address of this machine, got 'a\.\.b' \(E\w+\)$/,
+    ],
+    [
+      'an address of somebody else',
+      ['--host', '192.0.2.250'],
+      1,
+      "--host: expected an address of this machine, got '192.0.2.250' (EADDRNOTAVAIL)",
+    ],
+    [
+      'a certificate that is not there',
+      ['--tls-cert', 'none.pem', '--tls-key', 'none.pem'],
+      1,
+      'none.pem: expected a file that can be read, got ENOENT',
+    ],
+    [
+      'a certificate that is none',
+      ['--tls-cert', 'package.json', '--tls-key', 'package.json'],
+      1,
+      /^--tls-cert and --tls-key: they cannot be used \(.*\)$/,
+    ],
+    [
+      'rules that are not there',
+      ['none.yaml'],
+      1,
+      'none.yaml: expected a file that can be read, got ENOENT [SLUICE_BAD_RULES]',
+    ],
     ['a store that is none', ['--store', `redis://:${SECRET}@host:99999`], 2, /^expected a store memory, redis:\/\//],
   ])('%s', async (_, words, code, said) => {
     const ran = await refused([...words, ...ANY])

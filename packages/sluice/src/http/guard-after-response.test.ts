@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { concurrency, fixedWindow } from '../index.ts'
+import { concurrency, fixedWindow, tokenBucket } from '../index.ts'
 import { fiveOfEach } from '../limiter/fixtures/five-of-each.ts'
 import { flush } from '../limiter/fixtures/passing-time.ts'
 import { RemoteMemory } from '../stores/fixtures/remote-memory.ts'
@@ -77,6 +77,18 @@ describe('countWhen', () => {
     const guard = createGuard({ limits, clock: fakeClock() })
     serve(guard, {}, 200)
     expect(leftIn(ask(guard))).toEqual({ fails: 4, calls: 1 })
+  })
+
+  test('leaves the limits beside it to drain, and to say when, while the response is under way', () => {
+    const clock = fakeClock()
+    const calls = { policy: tokenBucket({ capacity: 2, refill: '1/s' }), key: ip() }
+    const limits = { fails: { policy: of(9), key: ip(), countWhen: failed, quiet: true }, calls }
+    const guard = createGuard({ limits, clock })
+    expect(statuses(guard, 3)).toEqual([200, 200, 429])
+    clock.advance(1000)
+    const passed = ask(guard)!
+    expect(passed.refusal).toBeUndefined()
+    expect(passed.decision!.limits[1]).toMatchObject({ remaining: 0, resetAfterMs: 2000 })
   })
 
   test('a refused request is told to nobody afterwards', () => {

@@ -44,6 +44,12 @@ describe('which requests wait', () => {
     expect(ask(guard.for('/look', { cost: 0 }))?.refusal).toBeUndefined()
   })
 
+  test('also beside a limit that counts after the response', () => {
+    const fails: GuardLimit = { policy: bucket(9), key: ip(), countWhen: () => true }
+    const { arrivals } = arrivalsAt({ caller: { policy: bucket(4), key: ip(), delay: 'all' }, fails })
+    expect(arrivals(5)).toEqual([0, 100, 200, 300, 'refused'])
+  })
+
   test('each key waits for its own', () => {
     const { arrivals } = arrivalsAt({ caller: { policy: bucket(4), key: ip(), delay: 'all' } })
     expect([arrivals(2), arrivals(2, { from: '192.0.2.2' })]).toEqual([

@@ -90,8 +90,12 @@ function checkRollout({ rollout, mode, key }: GuardLimit, where: string): void {
 
 const WAITING_KINDS: ReadonlySet<string> = new Set(['tokenBucket', 'leakyBucket', 'gcra'])
 
-function checkDelay({ delay, policy }: GuardLimit, where: string): void {
+/** What is set aside until a response has ended does not drain, so there is no saying how long to wait for it. */
+function checkDelay({ delay, policy, countWhen, settle }: GuardLimit, where: string): void {
   if (delay === undefined) return
+  if ((countWhen ?? settle) !== undefined) {
+    throw expected('SLUICE_NOT_SUPPORTED', `${where} with delay, or with countWhen or settle`, 'both')
+  }
   if (delay !== 'all' && !(Number.isSafeInteger(delay) && delay >= 0)) {
     throw expected('SLUICE_BAD_OPTION', `${where} delay as a whole number from 0 on, or 'all'`, delay)
   }

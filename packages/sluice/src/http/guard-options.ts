@@ -77,17 +77,7 @@ export function checkedLimits(limits: Readonly<Record<string, GuardLimit>>): Rea
     throw expected('SLUICE_BAD_OPTION', 'limits as an object of at least one named limit', limits)
   }
   for (const [name, limit] of Object.entries(limits)) checkGuardLimit(name, limit)
-  checkTogether(Object.values(limits))
   return limits
-}
-
-/** What is set aside until a response has ended does not drain, so there is no saying how long to wait for it. */
-function checkTogether(limits: readonly GuardLimit[]): void {
-  if (limits.every(({ delay }) => delay === undefined)) return
-  const after = limits.find(({ countWhen, resetWhen, settle }) => countWhen ?? resetWhen ?? settle)
-  if (after === undefined) return
-  const what = 'limits with delay in a guard without countWhen, resetWhen and settle'
-  throw expected('SLUICE_NOT_SUPPORTED', what, 'both', 'use a guard for each')
 }
 
 /** The limit that stands among the options themselves. */

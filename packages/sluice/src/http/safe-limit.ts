@@ -31,7 +31,7 @@ export class SafeLimit {
   }
 
   options(): LimitOptions<Facts> {
-    const { policy, cost, mode, rollout, replaces, bucket, blockFor, onOutage } = this.limit
+    const { policy, cost, mode, rollout, replaces, bucket, blockFor, onOutage, countWhen, settle } = this.limit
     const key = this.keyReader()
     return {
       policy: typeof policy === 'function' ? facts => this.policyFor(facts) : policy,
@@ -43,6 +43,7 @@ export class SafeLimit {
       ...(bucket !== undefined && { bucket }),
       ...(blockFor !== undefined && { blockFor }),
       ...(onOutage !== undefined && { onOutage }),
+      atOnce: (countWhen ?? settle) === undefined,
     }
   }
 

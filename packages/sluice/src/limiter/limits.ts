@@ -29,6 +29,8 @@ export interface LimitOptions<S> {
   replaces?: string
   /** A refusal by this limit refuses the key for so long, each time longer where `factor` says so. */
   blockFor?: Duration | { first: Duration; factor?: number; max?: Duration }
+  /** What `reserve` takes of it is taken for good, as by `consume`: it counts requests, whatever they turn out to use. */
+  atOnce?: boolean
   /**
    * While the store is down: `'local'` (the default) enforces a share of the limit in this process, half of it unless the
    * store knows better; `'open'` lets requests pass; `'closed'` refuses them.
@@ -73,7 +75,17 @@ export function bindLimit<S>(
   for (const option of Object.keys(options)) {
     if (!KNOWN.has(option)) throw expected('SLUICE_BAD_OPTION', `${where} with ${[...KNOWN].join(', ')}`, option)
   }
-  const { policy, key, cost, mode = 'enforce', replaces, bucket, blockFor, onOutage = 'local' } = options
+  const {
+    policy,
+    key,
+    cost,
+    mode = 'enforce',
+    replaces,
+    bucket,
+    blockFor,
+    atOnce = false,
+    onOutage = 'local',
+  } = options
   if (key !== undefined && typeof key !== 'function') {
     throw expected('SLUICE_BAD_OPTION', `${where} key as a function of the subject`, key)
   }
@@ -81,9 +93,11 @@ export function bindLimit<S>(
   if (bucket !== undefined && (typeof bucket !== 'string' || bucket === '')) {
     throw expected('SLUICE_BAD_OPTION', `${where} bucket as a name`, bucket)
   }
+  if (typeof atOnce !== 'boolean') throw expected('SLUICE_BAD_OPTION', `${where} atOnce true or false`, atOnce)
   return {
     name,
     store,
+    atOnce,
     space: store.space(encodeKey(bucket === undefined ? [...path, name] : [...path, 'bucket', bucket], name)),
     block: blockFor === undefined ? undefined : blockRule(blockFor, where),
     keyOf: key,
@@ -97,7 +111,7 @@ export function bindLimit<S>(
   }
 }
 
-const KNOWN = new Set(['policy', 'key', 'cost', 'mode', 'replaces', 'bucket', 'blockFor', 'onOutage'])
+const KNOWN = new Set(['policy', 'key', 'cost', 'mode', 'replaces', 'bucket', 'blockFor', 'atOnce', 'onOutage'])
 
 /** A mode, or the function that chooses one for a subject (and is checked then). */
 export function checkModeOrChoice<S>(mode: BoundLimit<S>['mode']): BoundLimit<S>['mode'] {

@@ -61,7 +61,7 @@ export function reservationOf<M extends Mode>(
     decision,
     allowed: decision.allowed,
     settle: actual => end(isByName(actual) ? byName(actual, named) : forAll(checkCost(actual))),
-    cancel: () => end(() => 0),
+    cancel: () => end(NOTHING),
     save: () => ({ cost, charges: charges.filter(isFar).map(saved) }),
   }
 }
@@ -92,6 +92,9 @@ export function chargesOf({ charges }: SavedReservation, named: (limit: string) 
 /** What was really used of one limit; undefined where what was reserved stands. */
 type ActualOf = (limit: BoundLimit<never>) => number | undefined
 
+/** Of a reservation that was cancelled: also what was taken at once is given back. */
+const NOTHING: ActualOf = () => 0
+
 /** A limit with a cost of its own (one request is one request) keeps it; the others are charged what was used. */
 function forAll(actual: number): ActualOf {
   return limit => (limit.cost === undefined ? actual : undefined)
@@ -114,6 +117,7 @@ function settle(charges: readonly Charge[], reserved: number, actualOf: ActualOf
     if (charge.rule.kind === 'slots') return { type: 'release', charge }
     return { type: 'settle', charge, actual: actuals[i] ?? charge.cost }
   })
+  const atOnce = actualOf === NOTHING ? charges.filter(charge => charge.taken && charge.hold === undefined) : []
   const conclude = (amounts: readonly number[]): Settlement => {
     const charged = amounts.filter((_, i) => actuals[i] !== undefined && held[i]!.role === ENFORCED)
     return {
@@ -122,5 +126,5 @@ function settle(charges: readonly Charge[], reserved: number, actualOf: ActualOf
       overdrawn: held.some((charge, i) => (actuals[i] ?? 0) > charge.cost),
     }
   }
-  return andThen(amend(changes), conclude)
+  return andThen(amend([...changes, ...atOnce.map((charge): Change => ({ type: 'refund', charge }))]), conclude)
 }

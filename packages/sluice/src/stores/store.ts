@@ -60,6 +60,8 @@ export interface Space {
 export interface Limit {
   readonly space: Space
   readonly block: BlockRule | undefined
+  /** A reservation takes from it at once, as any other call does: it counts requests, not what they use. */
+  readonly atOnce?: boolean
 }
 
 /** How long a refusal blocks, in ticks: `first`, then each time `factor` longer, up to `max`. */

@@ -117,7 +117,7 @@ export class MemorySpace implements Space {
   }
 
   take(charge: Charge, intent: Intent, now: number): void {
-    const holds = intent.holdTicks > 0 && charge.rule.kind !== 'slots'
+    const holds = intent.holdTicks > 0 && charge.rule.kind !== 'slots' && charge.limit.atOnce !== true
     if (!intent.take || charge.taken || (charge.cost === 0 && !holds)) return
     if (holds) charge.hold = this.needHolds().add(charge, now + intent.holdTicks)
     else this.ledger(charge.rule).take(charge, charge.cost, now)

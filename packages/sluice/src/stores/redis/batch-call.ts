@@ -166,13 +166,17 @@ function runStart(charges: readonly Charge[], specs: Specs): string {
 /** One decision with all that can be told of it; what it would hold gets its ids now. */
 function decisionText(asked: Asked, specs: Specs): string {
   const { charges, intent, keys } = asked
-  asked.ids ??= charges.map(charge => (charge.rule.kind === 'slots' || intent.holdTicks > 0 ? newId() : 0))
+  asked.ids ??= charges.map(charge => (isHeld(charge, intent) ? newId() : 0))
   let text = `[0,${Number(intent.take)},${intent.holdTicks},${intent.bookTicks},${Number(intent.strikes)}`
   for (let i = 0; i < charges.length; i++) {
     const charge = charges[i]!
     text += `,${keys[i]},${specs.numberOf(charge)},${charge.cost},${charge.role},${asked.ids[i]},${phaseOf(charge)}`
   }
   return `${text}]`
+}
+
+function isHeld({ rule, limit }: Charge, { holdTicks }: Intent): boolean {
+  return rule.kind === 'slots' || (holdTicks > 0 && limit.atOnce !== true)
 }
 
 function changeText({ change: { charge }, key, words: [what, ...numbers] }: Sent, specs: Specs): string {

@@ -57,7 +57,7 @@ local function full_decisions()
 
   local function take(charge, hold_ticks)
     local k, spec = charge.k, charge.spec
-    local holds = hold_ticks > 0 and spec.kind ~= 'slots'
+    local holds = hold_ticks > 0 and spec.kind ~= 'slots' and charge.id ~= 0
     if charge.booked then return true end
     if charge.cost == 0 and not holds then return false end
     if holds then states.extras().add_hold(states.need_extra(k), charge.id, charge.cost, now + hold_ticks)

@@ -1,0 +1,44 @@
+import type { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from 'sluice-harness'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createLimiter, fixedWindow } from '../../index.ts'
+import { fiveOfEach } from '../../limiter/fixtures/five-of-each.ts'
+import { ioredis } from './fixtures/clients.ts'
+import { redisStore } from './redis-store.ts'
+
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = await ioredis(server)
+})
+
+afterAll(async () => {
+  client.disconnect()
+  await server.stop()
+})
+
+const key = (caller: string) => caller
+const held = fixedWindow({ limit: 100, window: '1h' })
+const kinds = fiveOfEach.filter(({ kind }) => kind !== 'concurrency')
+
+test.each(kinds)(
+  'a limit that is taken at once is not held by a reservation, and given back by its end: $kind',
+  async policy => {
+    const store = redisStore(client)
+    const limits = { calls: { policy, key, atOnce: true }, tokens: { policy: held, key } }
+    const limiter = createLimiter<string, 'async'>({ name: policy.kind, store, limits })
+    const left = async () => (await limiter.peek('a')).limits.map(({ remaining }) => remaining)
+    const [kept, dropped] = [
+      await limiter.reserve('a', { cost: 1, ttl: '15m' }),
+      await limiter.reserve('a', { cost: 1, ttl: '15m' }),
+    ]
+    expect((await limiter.peek('a')).limits[0]!.resetAfterMs).toBeLessThanOrEqual(10_000)
+    await kept.settle({ tokens: 40 })
+    await dropped.cancel()
+    expect((await left())[1]).toBe(60)
+    expect((await left())[0]).toBeGreaterThanOrEqual(4)
+    await store.close()
+  },
+)
