@@ -47,6 +47,7 @@ class Connection {
   readonly latenciesMs: number[] = []
   private readonly socket: Socket
   private readonly exchange: Exchange
+  private ended: Error | undefined
   private askedAt = 0
   private left = 0
   private served = 0
@@ -58,8 +59,8 @@ class Connection {
     this.exchange = exchange
     socket.setNoDelay(true)
     socket.on('data', chunk => this.receive(chunk))
-    socket.on('error', error => this.fail(error))
-    socket.on('close', () => this.fail(new Error('the server closed the connection')))
+    socket.on('error', error => this.end(error))
+    socket.on('close', () => this.end(new Error('the server closed the connection')))
   }
 
   static to(port: number, exchange: Exchange): Promise<Connection> {
@@ -70,6 +71,7 @@ class Connection {
   }
 
   send(count: number): Promise<number> {
+    if (this.ended !== undefined) return Promise.reject(this.ended)
     return new Promise((resolve, reject) => {
       this.left = count
       this.served = 0
@@ -82,6 +84,11 @@ class Connection {
   close(): void {
     this.fail = () => {}
     this.socket.destroy()
+  }
+
+  private end(error: Error): void {
+    this.ended ??= error
+    this.fail(error)
   }
 
   private ask(): void {

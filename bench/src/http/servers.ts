@@ -15,6 +15,8 @@ import { rateLimit as forNode } from 'sluice/node'
 import { BODY, FIELDS, one, PLENTY, three } from './limits.ts'
 
 const HOUR_MS = 3_600_000
+/** Connections are kept while others have their turn. */
+const KEEP_ALIVE_MS = 300_000
 
 /** Each starts listening on a free port of the loopback address and returns it. */
 export const servers = {
@@ -102,7 +104,7 @@ function onExpress(...handlers: RequestHandler[]): Promise<number> {
 }
 
 async function onFastify(prepare: (app: FastifyInstance) => Promise<void>): Promise<number> {
-  const app = fastify()
+  const app = fastify({ keepAliveTimeout: KEEP_ALIVE_MS })
   await prepare(app)
   app.get('/hello', (_, reply) => reply.send(BODY))
   await app.listen({ port: 0, host: '127.0.0.1' })
@@ -114,7 +116,13 @@ function onHono(...handlers: MiddlewareHandler[]): Promise<number> {
   for (const handler of handlers) app.use(handler)
   app.get('/hello', context => context.text(BODY))
   return new Promise(resolve => {
-    serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => resolve(port))
+    const options = {
+      fetch: app.fetch,
+      port: 0,
+      hostname: '127.0.0.1',
+      serverOptions: { keepAliveTimeout: KEEP_ALIVE_MS },
+    }
+    serve(options, ({ port }) => resolve(port))
   })
 }
 
@@ -123,6 +131,7 @@ function onNode(listener: RequestListener): Promise<number> {
 }
 
 function listening(server: ReturnType<typeof createServer>): Promise<number> {
+  server.keepAliveTimeout = KEEP_ALIVE_MS
   return new Promise(resolve => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })

@@ -12,4 +12,6 @@ const server = createServer((request, response) => {
     response.end(ANSWER)
   })
 })
+// Connections are kept while others have their turn.
+server.keepAliveTimeout = 300_000
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))

@@ -25,6 +25,11 @@ describe('a token', () => {
   ])('%j opens: %s', (header, opens) => {
     expect(token.opens(header)).toBe(opens)
   })
+
+  test('no guess of ten thousand opens', () => {
+    const guesses = Array.from({ length: 10_000 }, (_, i) => `Bearer s3cret${i}`)
+    expect(guesses.filter(guess => token.opens(guess))).toEqual([])
+  })
 })
 
 test.each<[address: string | undefined, isHere: boolean]>([

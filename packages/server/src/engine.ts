@@ -47,6 +47,11 @@ export class Engine {
     this.decider.use(parsed)
   }
 
+  /** Resolves when the store can be asked, or when that takes too long to wait for. */
+  get connected(): Promise<void> {
+    return this.opened.connected
+  }
+
   /** Whether other processes keep their counts in the same store. */
   get isShared(): boolean {
     return this.opened.kind !== 'memory'

@@ -18,6 +18,7 @@ export interface Service extends Omit<Doors, 'count'> {
 export async function startService(settings: Settings, log: Log, clock?: Clock): Promise<Service> {
   const { engine, keeper } = openEngine(settings, log, clock)
   try {
+    await engine.connected
     const text = () => {
       doors.count()
       return engine.metricsText()

@@ -4,10 +4,14 @@ import { redisStore, type StoreEvent } from 'sluice/redis'
 
 /** Envoy waits 20 ms for an answer and then goes without. */
 const DEADLINE_MS = 10
+/** A first connection takes longer. It is waited for before the doors open, and not by whoever comes in first. */
+const CONNECT_WITHIN_MS = 1000
 
 export interface OpenStore {
   readonly store: Store
   readonly kind: 'memory' | 'redis'
+  /** Resolves when it can be asked, or when that takes too long to wait for. */
+  readonly connected: Promise<void>
   close(): Promise<void>
 }
 
@@ -28,20 +32,33 @@ export function storeFrom(
 ): OpenStore {
   if (!isSharedStore(address)) {
     const store = memoryStore({ onOverflow, ...(clock && { clock }) })
-    return { store, kind: 'memory', close: async () => store.close() }
+    return { store, kind: 'memory', connected: Promise.resolve(), close: async () => store.close() }
   }
   const client = clientFor(address)
   // What goes wrong reaches the store by its calls; unheard, an error would end the process.
   client.on('error', () => {})
-  const store = redisStore(client, { deadline: DEADLINE_MS, onEvent })
+  const store = redisStore(client, { deadline: DEADLINE_MS, connectWait: DEADLINE_MS, onEvent })
   return {
     store,
     kind: 'redis',
+    connected: firstConnection(client),
     async close() {
       await store.close()
       client.disconnect()
     },
   }
+}
+
+function firstConnection(client: Redis | Cluster): Promise<void> {
+  return new Promise(resolve => {
+    const timer = setTimeout(resolve, CONNECT_WITHIN_MS)
+    for (const event of ['ready', 'end']) {
+      client.once(event, () => {
+        clearTimeout(timer)
+        resolve()
+      })
+    }
+  })
 }
 
 /**

@@ -59,6 +59,7 @@ async function open(settings: Settings, log: Log, far: FarDecider): Promise<Open
   }
   keeper.stop()
   const own = openEngine(settings, quiet)
+  await own.engine.connected
   const text = () => {
     tell({ counts: own.engine.metrics.take() })
     return far.metrics(own.engine.readings())

@@ -95,6 +95,18 @@ describe('with a Redis that hangs, the answer comes all the same', () => {
   })
 })
 
+test('with a Redis that hangs from the start, nobody waits for it either', async () => {
+  const redis = await startRedis()
+  onTestFinished(() => redis.stop())
+  redis.pause()
+  const rules = 'limits: { per-ip: { key: ip, sliding-window: 4/1m, on_outage: closed } }'
+  const { ports } = await serving(rules, { store: `redis://${redis.host}:${redis.port}` })
+  // It would take a second to give the connection up: far from the deadline, however busy the machine is.
+  const late = new Promise<string>(resolve => setTimeout(resolve, 700, 'late').unref())
+  const answer = ask(ports.http, '/v1/decide', { headers: uri('/') })
+  expect(await Promise.race([answer, late])).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+})
+
 describe('whoever may not check', () => {
   test('is not answered by a decision', async () => {
     const { ports } = await serving(BY_FACT, { 'check-token': 'opensesame' })

@@ -32,7 +32,7 @@ describe('nginx', () => {
 
   test('lets nobody ask the limiter from outside', async () => {
     const { get } = await behindNginx()
-    expect((await get('/sluice')).status).toBe(404)
+    expect((await get('/_sluice')).status).toBe(404)
   })
 
   test('answers 500 where Sluice cannot be reached, but serves what is not asked about', async () => {

@@ -16,6 +16,7 @@ import {
 import { GOOD_FRAME, outcomeOf, rawCall, rawSession, SHOULD_RATE_LIMIT, served } from './fixtures/raw.ts'
 import { holding, PASSED, started } from './fixtures/started.ts'
 import { Call, type Desk, type Method } from './grpc-call.ts'
+import { OpenCalls } from './open-calls.ts'
 
 const REQUEST_HEADERS = {
   ...{ ':method': 'POST', ':scheme': 'http', ':authority': 'localhost', ':path': SHOULD_RATE_LIMIT },
@@ -131,7 +132,7 @@ describe('nothing is kept of a call', () => {
   async function callsOf(method: Method) {
     const desk: Desk = {
       methods: new Map([[SHOULD_RATE_LIMIT, method]]),
-      ...{ maxMessageBytes: 1000, open: new Set(), onError: () => {} },
+      ...{ maxMessageBytes: 1000, open: new OpenCalls(), onError: () => {} },
     }
     const server = createServer()
     server.on('stream', (stream, headers) => desk.open.add(new Call(stream, headers, desk)))
@@ -146,7 +147,7 @@ describe('nothing is kept of a call', () => {
     ['has failed', () => Promise.reject(new Error('no')), '13: the request could not be answered'],
   ])('that %s', async (_, method, grpc) => {
     const { desk, session } = await callsOf(method)
-    expect([await served(session), desk.open.size]).toEqual([grpc, 0])
+    expect([await served(session), desk.open.all().length]).toEqual([grpc, 0])
   })
 
   test('that goes on by itself', async () => {
@@ -154,7 +155,7 @@ describe('nothing is kept of a call', () => {
     const stream = rawCall(session)
     stream.end(GOOD_FRAME)
     await once(stream, 'data')
-    expect(desk.open.size).toBe(0)
+    expect(desk.open.all().length).toBe(0)
   })
 
   test('whose caller has gone, when somebody looks', async () => {
@@ -162,10 +163,10 @@ describe('nothing is kept of a call', () => {
     const { desk, session } = await callsOf(() => (asked++ === 0 ? new Promise(() => {}) : Buffer.alloc(5)))
     const stream = rawCall(session)
     stream.end(GOOD_FRAME)
-    expect([await served(session), desk.open.size]).toEqual(['0: ', 1])
+    expect([await served(session), desk.open.all().length]).toEqual(['0: ', 1])
     stream.close(constants.NGHTTP2_CANCEL)
-    expect([await served(session), desk.open.size]).toEqual(['0: ', 1])
-    for (const call of desk.open) call.expire(0, 5000)
-    expect(desk.open.size).toBe(0)
+    expect([await served(session), desk.open.all().length]).toEqual(['0: ', 1])
+    for (const call of desk.open.all()) call.expire(0, 5000)
+    expect(desk.open.all().length).toBe(0)
   })
 })

@@ -3,6 +3,7 @@ import { ENCODINGS, type Encoding, IncomingMessage } from './grpc-message.ts'
 import { refuse, trailersOf } from './grpc-refusal.ts'
 import { GRPC_STATUS, GrpcError, isTold, toldOf } from './grpc-status.ts'
 import { timeoutMs } from './grpc-timeout.ts'
+import type { Link, OpenCalls } from './open-calls.ts'
 import type { Answer } from './service.ts'
 
 /** Takes a message and comes back with the frame that answers it, or with nothing if it goes on to use the call itself. */
@@ -12,8 +13,7 @@ export type Method = (message: Buffer, call: Call) => Answer<Buffer> | undefined
 export interface Desk {
   readonly methods: ReadonlyMap<string, Method>
   readonly maxMessageBytes: number
-  /** The calls that are neither answered nor given up: each of them waits for somebody, but not for ever. */
-  readonly open: Set<Call>
+  readonly open: OpenCalls
   /** Hears of errors that a caller is told nothing about. */
   readonly onError: (error: unknown) => void
 }
@@ -27,7 +27,10 @@ const OK_TRAILERS = { 'grpc-status': GRPC_STATUS.OK }
 const LONGEST_TIMER_MS = 2 ** 31
 
 /** One request on one stream, from its headers to its trailers. */
-export class Call {
+export class Call implements Link {
+  /** For the chain of open calls, and nobody else. */
+  before: Link = this
+  after: Link = this
   private readonly stream: ServerHttp2Stream
   private readonly desk: Desk
   private readonly method: Method

@@ -14,6 +14,7 @@ import { toldOf } from './grpc-status.ts'
 import { Health } from './health.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { methodsOf } from './methods.ts'
+import { OpenCalls } from './open-calls.ts'
 import type { RateLimitService } from './service.ts'
 
 export interface GrpcOptions {
@@ -64,7 +65,7 @@ export async function startGrpc(options: GrpcOptions): Promise<GrpcServer> {
   }
 
   const health = new Health()
-  const desk: Desk = { methods: methodsOf(service, health), maxMessageBytes, open: new Set(), onError }
+  const desk: Desk = { methods: methodsOf(service, health), maxMessageBytes, open: new OpenCalls(), onError }
   const sessions = new Set<ServerHttp2Session>()
   const server = serverOf(options.tls, maxConcurrentStreams)
   let isClosing = false

@@ -1,5 +1,5 @@
 import type { ServerHttp2Session } from 'node:http2'
-import type { Call } from './grpc-call.ts'
+import type { OpenCalls } from './open-calls.ts'
 
 export interface Patience {
   readonly patienceMs: number
@@ -15,15 +15,11 @@ export class Housekeeping {
   private readonly pings: NodeJS.Timeout
   private readonly silent = new WeakSet<ServerHttp2Session>()
 
-  constructor(
-    open: ReadonlySet<Call>,
-    sessions: ReadonlySet<ServerHttp2Session>,
-    { patienceMs, keepaliveMs }: Patience,
-  ) {
+  constructor(open: OpenCalls, sessions: ReadonlySet<ServerHttp2Session>, { patienceMs, keepaliveMs }: Patience) {
     const roundMs = Math.min(LONGEST_ROUND_MS, patienceMs / ROUNDS_PER_PATIENCE)
     this.calls = setInterval(() => {
       const now = performance.now()
-      for (const call of open) call.expire(now, patienceMs)
+      for (const call of open.all()) call.expire(now, patienceMs)
     }, roundMs).unref()
     this.pings = setInterval(() => {
       for (const session of sessions) this.ping(session)
