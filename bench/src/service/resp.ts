@@ -6,7 +6,7 @@ import { print } from '../report.ts'
 import type { BenchCase } from '../suites.ts'
 import { framesOf, GCRA_SCRIPT } from './resp-frames.ts'
 import { RespLoad } from './resp-load.ts'
-import { startRespService } from './resp-service.ts'
+import { startService } from './service.ts'
 
 const KEYS = 10_000
 const CONNECTIONS = 50
@@ -67,9 +67,9 @@ class RespSite implements Gauge {
   }
 
   async ours(): Promise<Contestant> {
-    const service = await startRespService()
+    const service = await startService()
     this.closers.push(() => service.stop())
-    return this.contestant('sluice, CL.THROTTLE', service.port, 6, key => ['CL.THROTTLE', key, ...LIMIT])
+    return this.contestant('sluice, CL.THROTTLE', service.resp, 6, key => ['CL.THROTTLE', key, ...LIMIT])
   }
 
   async contestant(

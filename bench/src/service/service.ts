@@ -17,8 +17,11 @@ export interface Service {
   stop(): void
 }
 
+/** Enough to start with, for doors that need no rules. */
+const ANY_RULES = 'limits:\n  any: { key: any, sliding-window: 1/1s }\n'
+
 /** Started with these rules; `flags` as of `sluice serve`. */
-export async function startService(rules: string, flags: readonly string[] = []): Promise<Service> {
+export async function startService(rules = ANY_RULES, flags: readonly string[] = []): Promise<Service> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   const file = join(folder, 'rules.yaml')
   writeFileSync(file, rules)
