@@ -178,10 +178,12 @@ test('what one process took another adds, once', () => {
   for (let round = 1; round <= 2; round++) {
     worker.asked('http')
     worker.took(0.001)
+    worker.descriptors({ overall: 'OK', degraded: false, statuses: [{ code: 'OK', rule: 'edge.user', over: false }] })
     worker.reloaded('refused')
     supervisor.merge(worker.take())
     supervisor.merge(worker.take())
     const { series } = scrape(supervisor.text(NOTHING))
+    expect(series.get(decisions('edge.user', 'allowed', 'ok'))).toBe(round)
     expect(series.get('sluice_requests_total{door="http"}')).toBe(round)
     expect(series.get('sluice_rules_reloads_total{result="refused"}')).toBe(round)
     expect(series.get('ratelimit_check_duration_seconds_count')).toBe(round)

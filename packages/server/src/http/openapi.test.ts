@@ -54,18 +54,12 @@ describe('the document', () => {
   )
 })
 
-const LONG = Array.from({ length: 1001 }, () => ({ user: '1' }))
-const MANY = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`a${i}`, 1]))
-
-/** What the document thinks of a body, and what the service does. */
 test.each<[path: string, body: unknown, isRequest: boolean]>([
   ['/v1/check', { user: '1' }, true],
   ['/v1/check', { user: 1, vip: true, plan: null, cost: 0 }, true],
   ['/v1/check', {}, true],
   ['/v1/check', [{ user: '1' }, { user: '2', cost: 9 }], true],
   ['/v1/check', [], false],
-  ['/v1/check', LONG, false],
-  ['/v1/check', MANY, false],
   ['/v1/check', 'user', false],
   ['/v1/check', null, false],
   ['/v1/check', { user: '1', cost: -1 }, false],
@@ -95,9 +89,23 @@ test.each<[path: string, body: unknown, isRequest: boolean]>([
   ['/v1/modes', { limit: 'per-user', mode: 'off' }, true],
   ['/v1/modes', { limit: 'per-user', mode: 'on' }, false],
   ['/v1/modes', { mode: 'off' }, false],
-])('POST %s of %j is a request: %s', async (path, body, isRequest) => {
+])('POST %s of %j is a request: %s', agreeOn)
+
+test.each<[what: string, body: unknown, isRequest: boolean]>([
+  ['1000 checks', Array.from({ length: 1000 }, () => ({ user: '1' })), true],
+  ['1001 checks', Array.from({ length: 1001 }, () => ({ user: '1' })), false],
+  [
+    '64 attributes and a cost',
+    Object.fromEntries(Array.from({ length: 65 }, (_, i) => [i === 0 ? 'cost' : `a${i}`, 1])),
+    true,
+  ],
+  ['66 attributes', Object.fromEntries(Array.from({ length: 66 }, (_, i) => [`a${i}`, 1])), false],
+])('%s are a request', async (_, body, isRequest) => agreeOn('/v1/check', body, isRequest))
+
+/** The document and the service are of one mind about a body. */
+async function agreeOn(path: string, body: unknown, isRequest: boolean): Promise<void> {
   const schema = operationOf('POST', path)!.requestBody!.content['application/json'].schema.$ref.split('/').at(-1)!
   const { post } = await served('limits: { per-user: { key: user, sliding-log: 1000/1h } }')
   const { status } = await post(path, body)
   expect([complaints(schema, body).length === 0, status !== 400]).toEqual([isRequest, isRequest])
-})
+}

@@ -85,6 +85,17 @@ describe('in memory', () => {
     expect(await left(service)).toMatchObject({ tokens: 850 })
   })
 
+  test('a slot of what may be under way at once is reserved, and comes back when it is settled', async () => {
+    const { post, clock } = await served('limits: { jobs: { key: user, concurrency: { limit: 2, ttl: 1m } } }')
+    const reserve = () => post('/v1/reserve', { user: '42' })
+    const [first] = [await reserve(), await reserve()]
+    expect((await reserve()).status).toBe(429)
+    expect((await post('/v1/settle', { id: first!.json.id, actual: 1 })).status).toBe(200)
+    expect([(await reserve()).status, (await reserve()).status]).toEqual([200, 429])
+    clock.advance(60_000)
+    expect((await reserve()).status).toBe(200)
+  })
+
   test.each([
     ['no id', { actual: 1 }, 'expected the id that reserve answered'],
     ['an id that is none', { id: 7, actual: 1 }, 'expected the id that reserve answered'],

@@ -5,7 +5,7 @@ import { BadRequest, json } from './exchange.ts'
 import { andThen, type Route } from './route.ts'
 
 export const LONGEST_TTL_MS = 86_400_000
-const USUAL_TTL_MS = 60_000
+export const USUAL_TTL_MS = 60_000
 
 export const RESERVATION_ROUTES: readonly Route[] = [
   {

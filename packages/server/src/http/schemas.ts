@@ -1,5 +1,5 @@
 import { MOST_ATTRIBUTES, MOST_IN_A_BATCH } from './asks.ts'
-import { LONGEST_TTL_MS } from './reservation-routes.ts'
+import { LONGEST_TTL_MS, USUAL_TTL_MS } from './reservation-routes.ts'
 
 const boolean = { type: 'boolean' }
 const string = { type: 'string' }
@@ -8,11 +8,14 @@ const whole = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 /** What would be infinite is null. */
 const numberOrNever = { type: ['number', 'null'] }
 const mode = { enum: ['enforce', 'shadow', 'off'] }
-const subject = {
+
+/** The attributes of somebody, beside words of the call itself. */
+const subject = (properties: Readonly<Record<string, object>>) => ({
   type: 'object',
-  maxProperties: MOST_ATTRIBUTES,
+  properties,
+  maxProperties: MOST_ATTRIBUTES + Object.keys(properties).length,
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
-}
+})
 
 /** An object with exactly these. */
 const record = (properties: Readonly<Record<string, object>>) => ({
@@ -29,16 +32,15 @@ export function ref(name: string) {
 /** What comes and what is answered, for the OpenAPI document. */
 export const SCHEMAS = {
   Ask: {
-    ...subject,
-    properties: { cost: { ...whole, default: 1 } },
+    ...subject({ cost: { ...whole, default: 1 } }),
     description: 'What is known about the subject, and what it costs.',
   },
   Asks: { oneOf: [ref('Ask'), { type: 'array', items: ref('Ask'), minItems: 1, maxItems: MOST_IN_A_BATCH }] },
   Query: { type: 'object', additionalProperties: string, description: 'The subject, and `cost`.' },
-  Reserve: {
-    ...subject,
-    properties: { cost: whole, ttl_ms: { type: 'integer', minimum: 1, maximum: LONGEST_TTL_MS, default: 60_000 } },
-  },
+  Reserve: subject({
+    cost: { ...whole, default: 1 },
+    ttl_ms: { type: 'integer', minimum: 1, maximum: LONGEST_TTL_MS, default: USUAL_TTL_MS },
+  }),
   Settle: {
     type: 'object',
     properties: {
@@ -49,7 +51,7 @@ export const SCHEMAS = {
     required: ['id'],
     anyOf: [{ required: ['actual'] }, { properties: { cancel: { const: true } }, required: ['cancel'] }],
   },
-  Reset: { ...subject, properties: { limits: { type: 'array', items: string } } },
+  Reset: subject({ limits: { type: 'array', items: string } }),
   Mode: record({ limit: string, mode }),
   RateLimitRequest: { type: 'object', description: 'envoy.service.ratelimit.v3.RateLimitRequest as proto3 JSON' },
 

@@ -76,6 +76,7 @@ describe('a large client', () => {
   test('may send a body of 1 MiB', async () => {
     const { post } = await served(RULES)
     expect((await post('/v1/check', padded(MOST))).status).toBe(200)
+    expect((await post('/v1/check', padded(MOST + 1))).status).toBe(413)
   })
 
   test('that sends one byte more gets 413, and may go on over the same connection', async () => {
