@@ -1,5 +1,4 @@
 import { fork } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Contestant, Gauge } from '../entrant.ts'
 import { measure, ranked, type Settings } from '../harness.ts'
@@ -7,6 +6,7 @@ import { Load } from '../http/load.ts'
 import { print } from '../report.ts'
 import { quantilesUs } from '../statistics.ts'
 import type { BenchCase } from '../suites.ts'
+import { cpuUs } from './cpu.ts'
 import { CHECK } from './http-exchange.ts'
 import { startService } from './service.ts'
 
@@ -76,19 +76,4 @@ class HttpSite implements Gauge {
     }
     return { name, ways: { requests: run } }
   }
-}
-
-const TICK_US = 10_000
-
-/** All CPU time of a process and its children, as the kernel counts it: in hundredths of a second. */
-function cpuUs(pid: number): number {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
-  return [String(pid), ...children].reduce((sum, one) => sum + ticksOf(one) * TICK_US, 0)
-}
-
-function ticksOf(pid: string): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ')
-  return Number(fields[11]) + Number(fields[12])
 }

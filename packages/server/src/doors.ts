@@ -35,7 +35,14 @@ export async function openDoors(settings: Settings, decider: Decider, background
     const http = opened(await startHttp({ ...background, host, port: settings.httpPort, decider }))
     const tls = tlsOf(settings)
     const grpc = opened(
-      await startGrpc({ service: decider, host, port: settings.grpcPort, onError, ...(tls && { tls }) }),
+      await startGrpc({
+        service: decider,
+        host,
+        port: settings.grpcPort,
+        onError,
+        ...(checkToken !== '' && { opens: authorization => background.gate.checks(authorization) }),
+        ...(tls && { tls }),
+      }),
     )
     const password = checkToken === '' ? {} : { password: checkToken }
     const resp = opened(await startResp({ throttle: decider.throttle, host, port: settings.respPort, ...password }))

@@ -1,3 +1,6 @@
+import cluster from 'node:cluster'
 import { runCommand } from './command/command.ts'
 
 process.exitCode = await runCommand(process.argv.slice(2), process.env)
+// A worker that could not start has a channel to its supervisor, which would keep it.
+if (cluster.isWorker && process.exitCode !== 0) process.exit()

@@ -46,7 +46,13 @@ export function openEngine(settings: Settings, log: Log, clock?: Clock): { engin
     use: rules => engine.use(rules),
     counted: result => engine.metrics.reloaded(result),
   })
-  const engine = new Engine(settings, settings.store || keeper.store, log, clock)
+  let engine: Engine
+  try {
+    engine = new Engine(settings, settings.store || keeper.store, log, clock)
+  } catch (error) {
+    keeper.stop()
+    throw error
+  }
   engine.use(keeper.current)
   return { engine, keeper }
 }

@@ -98,6 +98,16 @@ describe('several workers over memory', SLOW, () => {
   })
 })
 
+test('a worker that cannot open its doors ends the service, and says why', SLOW, async () => {
+  const first = await serve([rulesFile(TEN)])
+  const taken = String(first.ports.http)
+  const free = ['--grpc-port', '0', '--resp-port', '0']
+  const second = sluice(['serve', rulesFile(TEN), '--workers', '2', '--http-port', taken, ...free])
+  expect(await second.ended).toBe(1)
+  expect(second.output()).toContain(`port ${taken} is in use`)
+  expect(second.output()).not.toContain('    at ')
+})
+
 test('several workers over Redis are one limit, and count together', SLOW, async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())

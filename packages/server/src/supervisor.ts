@@ -25,6 +25,11 @@ export async function startWorkers(settings: Settings, count: number, log: Log):
   return supervisor.start(count)
 }
 
+/** The service cannot start; the worker has told why. */
+export class WorkerFailed extends Error {
+  override readonly name = 'WorkerFailed'
+}
+
 class Supervisor {
   private readonly settings: Settings
   private readonly log: Log
@@ -32,7 +37,8 @@ class Supervisor {
   private readonly owner: Owner & { close(): Promise<void>; reload(): boolean }
   private readonly workers = new Set<Worker>()
   private pauseMs = FIRST_PAUSE_MS
-  private isClosing = false
+  /** From when all doors are open until they close: who ends in between is replaced. */
+  private isServing = false
 
   constructor(settings: Settings, log: Log) {
     this.settings = settings
@@ -55,7 +61,8 @@ class Supervisor {
     // Ids that one worker seals another must open.
     const secret = this.settings.secret || randomBytes(32).toString('hex')
     const environment = { SLUICE_SECRET: secret }
-    const opened = await Promise.all(Array.from({ length: count }, () => this.fork(environment)))
+    const opened = await this.openAll(count, environment)
+    this.isServing = true
     return {
       ports: opened[0]!,
       reload: () => {
@@ -63,6 +70,17 @@ class Supervisor {
         return this.owner.reload()
       },
       close: () => this.close(),
+    }
+  }
+
+  /** Where one worker cannot open its doors none will, and it has said why. */
+  private async openAll(count: number, environment: Record<string, string>): Promise<Ports[]> {
+    try {
+      return await Promise.all(Array.from({ length: count }, () => this.fork(environment)))
+    } catch (error) {
+      for (const worker of this.workers) worker.process.kill()
+      await this.owner.close()
+      throw error
     }
   }
 
@@ -81,8 +99,8 @@ class Supervisor {
       })
       worker.once('exit', code => {
         this.workers.delete(worker)
-        reject(new Error(`a worker ended with code ${code} before its doors were open`))
-        if (!this.isClosing) this.replace(environment, code)
+        reject(new WorkerFailed(`a worker ended with code ${code} before its doors were open`))
+        if (this.isServing) this.replace(environment, code)
       })
     })
   }
@@ -90,7 +108,7 @@ class Supervisor {
   private replace(environment: Record<string, string>, code: number): void {
     this.log.warn(`a worker ended with code ${code}: another takes its place`, { inMs: this.pauseMs })
     setTimeout(() => {
-      if (!this.isClosing) this.fork(environment).catch(() => {})
+      if (this.isServing) this.fork(environment).catch(() => {})
     }, this.pauseMs)
     this.pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * this.pauseMs)
   }
@@ -109,7 +127,7 @@ class Supervisor {
   }
 
   private async close(): Promise<void> {
-    this.isClosing = true
+    this.isServing = false
     const ended = [...this.workers].map(worker => new Promise<void>(resolve => worker.once('exit', () => resolve())))
     this.tell({ command: 'drain' })
     await Promise.all(ended)

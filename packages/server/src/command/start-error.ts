@@ -1,17 +1,21 @@
 import { SETTINGS, type Settings } from '../settings.ts'
+import { WorkerFailed } from '../supervisor.ts'
 
 /** The service cannot start, and whoever started it can do something about that. */
 export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
+/** What a process does to listen; a worker asks its primary to bind. */
+const LISTENING = ['listen', 'bind', 'getaddrinfo']
 const PORTS = ['httpPort', 'grpcPort', 'respPort'] as const
 
 /** What the machine says against a start, as something to do; what else went wrong as it is. */
 export function startError(error: unknown, settings: Settings): unknown {
   const { code = '', syscall, port, path, message } = Object(error) as NodeJS.ErrnoException & { port?: number }
+  if (error instanceof WorkerFailed) return new StartError(error.message)
   if (code.startsWith('ERR_OSSL')) return new StartError(`--tls-cert and --tls-key: they cannot be used (${message})`)
-  if (syscall === 'listen' || syscall === 'getaddrinfo') return new StartError(listenProblem(code, port, settings))
+  if (LISTENING.includes(syscall ?? '')) return new StartError(listenProblem(code, port, settings))
   if (path !== undefined) return new StartError(`${path}: expected a file that can be read, got ${code}`)
   return error
 }

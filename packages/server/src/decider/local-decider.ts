@@ -124,11 +124,14 @@ export class LocalDecider implements Decider {
       this.options.metrics.took((performance.now() - startedAt) / 1000)
       return answerOf(response)
     }
+    const failed = (error: unknown): never => {
+      throw told(error)
+    }
     try {
       const answer = this.descriptors.shouldRateLimit(questionOf(request))
-      return answer instanceof Promise ? answer.then(answered) : answered(answer)
+      return answer instanceof Promise ? answer.then(answered, failed) : answered(answer)
     } catch (error) {
-      throw told(error)
+      return failed(error)
     }
   }
 

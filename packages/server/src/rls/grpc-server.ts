@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net'
 import { SluiceError } from 'sluice'
 import { Call, type Desk } from './grpc-call.ts'
 import { refuse } from './grpc-refusal.ts'
-import { toldOf } from './grpc-status.ts'
+import { GrpcError, toldOf } from './grpc-status.ts'
 import { Health } from './health.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { methodsOf } from './methods.ts'
@@ -25,6 +25,8 @@ export interface GrpcOptions {
   port: number
   /** Without it, HTTP/2 in clear. With `ca`, only clients with a certificate from there are served. */
   tls?: { key: string | Buffer; cert: string | Buffer; ca?: string | Buffer }
+  /** Whether the value of an `authorization` header may ask; health checks need none. Without it, everybody may. */
+  opens?: (authorization: string | undefined) => boolean
   /** Of a request; 256 KiB by default. */
   maxMessageBytes?: number
   /** On one connection; 1,000 by default. What is more is refused by the protocol, and the caller may ask again. */
@@ -69,7 +71,7 @@ export async function startGrpc(options: GrpcOptions): Promise<GrpcServer> {
   const sessions = new Set<ServerHttp2Session>()
   const server = serverOf(options.tls, maxConcurrentStreams)
   let isClosing = false
-  server.on('stream', (stream, headers) => serve(stream, headers, desk))
+  server.on('stream', (stream, headers) => serve(stream, headers, desk, options.opens))
   server.on('session', session => {
     sessions.add(session)
     session.once('close', () => sessions.delete(session))
@@ -97,7 +99,7 @@ export async function startGrpc(options: GrpcOptions): Promise<GrpcServer> {
   }
 }
 
-function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, desk: Desk): void {
+function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, desk: Desk, opens: GrpcOptions['opens']): void {
   stream.on('error', () => {}) // the other side broke it off, or the connection did; nobody is left to tell
   if (stream.closed) return // so soon that nobody had heard of it
   const status = httpStatusOf(headers)
@@ -106,10 +108,17 @@ function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, desk: De
     return
   }
   try {
+    if (opens !== undefined && !isHealth(headers) && !opens(headers.authorization)) {
+      throw new GrpcError('UNAUTHENTICATED', 'expected authorization: Bearer with the check token')
+    }
     desk.open.add(new Call(stream, headers, desk))
   } catch (error) {
     refuse(stream, toldOf(error), false)
   }
+}
+
+function isHealth(headers: IncomingHttpHeaders): boolean {
+  return headers[':path']?.startsWith('/grpc.health.v1.Health/') === true
 }
 
 function httpStatusOf(headers: IncomingHttpHeaders): number {

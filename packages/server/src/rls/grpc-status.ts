@@ -8,6 +8,7 @@ export const GRPC_STATUS = {
   UNIMPLEMENTED: 12,
   INTERNAL: 13,
   UNAVAILABLE: 14,
+  UNAUTHENTICATED: 16,
 } as const
 
 export type GrpcStatus = Exclude<keyof typeof GRPC_STATUS, 'OK'>

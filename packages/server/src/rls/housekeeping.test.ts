@@ -28,14 +28,14 @@ test('a service that never answers is not waited for, though its caller would wa
 })
 
 test('who does not read its answer loses it', async () => {
-  const server = await started(undefined, { patienceMs: 20 })
+  const server = await started(undefined, { patienceMs: 100 })
   const stream = rawCall(rawSession(server, { initialWindowSize: 0 }))
   stream.end(GOOD_FRAME)
   expect(await outcomeOf(stream)).toMatchObject({ http: 200, grpc: undefined, rstCode: constants.NGHTTP2_CANCEL })
 })
 
 test('who watches the health may do so for as long as it likes', async () => {
-  const server = await started(undefined, { patienceMs: 20 })
+  const server = await started(undefined, { patienceMs: 100 })
   const watch = rawCall(rawSession(server), { ':path': '/grpc.health.v1.Health/Watch' })
   watch.end(framed(Buffer.alloc(0)))
   await once(watch, 'data')
@@ -53,9 +53,9 @@ test('who says nothing at all is cut off', async () => {
 })
 
 test('who is there but has nothing to ask stays', async () => {
-  const server = await started(undefined, { keepaliveMs: 10 })
+  const server = await started(undefined, { keepaliveMs: 100 })
   const session = rawSession(server)
-  for (let pings = 0; pings < 5; pings++) await once(session, 'ping')
+  for (let pings = 0; pings < 3; pings++) await once(session, 'ping')
   expect(await served(session)).toBe('0: ')
 })
 

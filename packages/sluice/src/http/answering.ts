@@ -1,6 +1,7 @@
 import type { Decision, LimitState } from '../decision.ts'
+import { ChargedDecision } from '../limiter/charged-decision.ts'
 import { type Policy, policyOf } from '../policy.ts'
-import { delayMs, startLater } from './delay.ts'
+import { delayMs } from './delay.ts'
 import type { Facts } from './facts.ts'
 import type { GuardLimit } from './guard-limit.ts'
 import { type Description, describe, exposedNames, type HeaderFamily, writeFields } from './headers.ts'
@@ -58,7 +59,7 @@ export class Answering {
       if (limit.delay === undefined || policy === undefined || state.shadow) continue
       const cost = typeof limit.cost === 'number' ? limit.cost : (facts.costs?.[index] ?? 1)
       const ms = delayMs(policy, state, cost, limit.delay)
-      if (ms > 0) startLater(decision, i, ms)
+      if (ms > 0 && decision instanceof ChargedDecision) decision.startLater(i, ms)
       longest = Math.max(longest, ms)
     }
     return longest

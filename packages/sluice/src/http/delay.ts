@@ -1,6 +1,5 @@
-import { after, type Clock, TICKS_PER_MS } from '../clock.ts'
-import type { Decision, LimitState } from '../decision.ts'
-import { ChargedDecision } from '../limiter/charged-decision.ts'
+import { after, type Clock } from '../clock.ts'
+import type { LimitState } from '../decision.ts'
 import type { Policy, Rate } from '../policy.ts'
 
 /**
@@ -25,12 +24,6 @@ function rateOf(policy: Policy): Rate | undefined {
     default:
       return undefined
   }
-}
-
-/** What one of the limits took starts only then. Until it does it is but a booking, which can be given back in full. */
-export function startLater(decision: Decision, index: number, ms: number): void {
-  const charge = decision instanceof ChargedDecision ? decision.charges[index] : undefined
-  if (charge !== undefined) charge.retryAt = charge.at + Math.ceil(ms * TICKS_PER_MS)
 }
 
 /** Resolves to true when the time has come, to false when the client has left before. */

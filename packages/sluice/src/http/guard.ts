@@ -34,7 +34,7 @@ export function createGuard(options: GuardOptions): Guard {
 
 /** From a request to what becomes of it, whatever the framework: who asks, what it costs, one decision, the answer. */
 export class Guard {
-  /** What the limits are decided by, for all that is not part of a request: `reset`, `block`, `shadows`. */
+  /** What the limits are decided by: `shadows` says what enforcing the shadows would change. */
   readonly limiter: AnyLimiter
   private readonly options: GuardOptions
   /** Not named `limits`: adapters take options or a guard, and the types of `r` in a user's functions come from both. */

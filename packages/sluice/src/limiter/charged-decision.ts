@@ -89,6 +89,12 @@ export class ChargedDecision implements Decision {
     return new ChargedDecision(this.charges)
   }
 
+  /** One of its limits lets it start only then. Until it does it is but a booking, which can be given back in full. */
+  startLater(index: number, ms: number): void {
+    const charge = this.charges[index]!
+    charge.retryAt = charge.at + Math.ceil(ms * TICKS_PER_MS)
+  }
+
   release(): void {
     const held = this.charges.filter(charge => charge.hold !== undefined && charge.rule.kind === 'slots')
     if (held.length > 0) limitOf(held[0]!).release(held)
