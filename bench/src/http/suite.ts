@@ -72,7 +72,7 @@ export const cases: readonly BenchCase[] = fields.map(({ name, sluice, peer, bar
             await site.contestant('two headers by hand', byHand),
             await site.contestant('no limiter at all', bare),
           ],
-          fill: 2000,
+          fill: 20_000,
           gauge: site,
         },
         settings,
