@@ -2,17 +2,9 @@ import { RlsError, type RlsRequest, type RlsResponse, type RlsStatus } from 'slu
 import { GrpcError } from '../rls/grpc-status.ts'
 import { OK, OVER_LIMIT, type RateLimitRequest, type RateLimitResponse, type Status } from '../rls/service.ts'
 
-/** From what the wire carries to what the rules are asked. */
-export function questionOf({ domain, descriptors, hitsAddend }: RateLimitRequest): RlsRequest {
-  return {
-    domain,
-    hitsAddend,
-    descriptors: descriptors.map(({ entries, limit, hitsAddend: own }) => ({
-      entries,
-      ...(limit !== undefined && { limit }),
-      ...(own !== undefined && { hitsAddend: own }),
-    })),
-  }
+/** What the wire carries is what the rules are asked: a member that is undefined is one that is not there. */
+export function questionOf(request: RateLimitRequest): RlsRequest {
+  return request as RlsRequest
 }
 
 export function answerOf({ overall, statuses }: RlsResponse): RateLimitResponse {

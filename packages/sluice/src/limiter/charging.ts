@@ -12,9 +12,13 @@ export class Charging<S> {
   someShadow = false
   private readonly someReplace: boolean
   private readonly someShare: boolean
+  private readonly select: ((subject: S) => Iterable<string>) | undefined
+  private readonly byName: ReadonlyMap<string, BoundLimit<S>>
 
-  constructor(limits: readonly BoundLimit<S>[], shortForm: boolean) {
+  constructor(limits: readonly BoundLimit<S>[], shortForm: boolean, select?: (subject: S) => Iterable<string>) {
     this.limits = limits
+    this.select = select
+    this.byName = new Map(limits.map(limit => [limit.name, limit]))
     this.someReplace = limits.some(limit => limit.replaces !== undefined)
     this.someShare = limits.some(limit => limit.bucket !== undefined)
     this.only = shortForm ? limits[0] : undefined
@@ -22,7 +26,7 @@ export class Charging<S> {
 
   /** The charges of all limits that apply, in declared order. */
   all(subject: S, callCost: number): Charge[] {
-    const { limits } = this
+    const limits = this.select === undefined ? this.limits : this.selected(this.select(subject))
     const charges = new Array<Charge>(limits.length)
     let count = 0
     for (const limit of limits) {
@@ -37,6 +41,20 @@ export class Charging<S> {
     if (this.someShare) leaveOutTwice(charges)
     if (this.someReplace) standIn(charges)
     return charges
+  }
+
+  /** Whether not all limits are looked at. */
+  get selects(): boolean {
+    return this.select !== undefined
+  }
+
+  private selected(names: Iterable<string>): BoundLimit<S>[] {
+    const limits: BoundLimit<S>[] = []
+    for (const name of names) {
+      const limit = this.named(name)
+      if (!limits.includes(limit)) limits.push(limit)
+    }
+    return limits
   }
 
   /** To be called when the mode of a limit was set. */
@@ -77,7 +95,7 @@ export class Charging<S> {
   /** The limit of that name; the only one needs none. */
   named(name: string | undefined): BoundLimit<S> {
     if (name === undefined && this.limits.length === 1) return this.limits[0]!
-    const limit = this.limits.find(one => one.name === name)
+    const limit = this.byName.get(name as string)
     if (limit !== undefined) return limit
     const names = this.limits.map(one => `'${one.name}'`).join(', ')
     throw expected('SLUICE_UNKNOWN_LIMIT', `the name of a limit (${names})`, name)

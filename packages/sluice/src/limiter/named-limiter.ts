@@ -18,7 +18,7 @@ import { Changes } from './changes.ts'
 import { ChargedDecision } from './charged-decision.ts'
 import { Charging } from './charging.ts'
 import { isLaneDecision, LoneDecision, SeveralDecision } from './lane-decision.ts'
-import type { CostOption, Limiter, LimiterEvent, LimiterOptions, WaitOptions } from './limiter.ts'
+import type { CostOption, Limiter, LimiterEvent, LimiterOptions, NamedLimits, WaitOptions } from './limiter.ts'
 import {
   type BoundLimit,
   bindLimit,
@@ -53,7 +53,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   private lane: Lane | undefined
   private lanes: Lanes | undefined
 
-  constructor(options: LimiterOptions<S>, limits: Limits<S>, shortForm: boolean) {
+  constructor(options: LimiterOptions<S> & Pick<NamedLimits<S>, 'select'>, limits: Limits<S>, shortForm: boolean) {
     checkOptions(options, limits, shortForm)
     const { name = 'default', prefix = 'sluice', onDecision, onEvent } = options
     this.name = name
@@ -73,7 +73,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
       bindLimit(limit, one, [prefix, name], this.store, release),
     )
     checkReplaces(bound)
-    this.charging = new Charging(bound, shortForm)
+    this.charging = new Charging(bound, shortForm, options.select)
     this.openLanes()
   }
 
@@ -252,7 +252,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     const { only, limits } = this.charging
     this.charging.modesChanged()
     const lanes = limits.map(limit => this.laneOf(limit)).filter(lane => lane !== undefined)
-    const open = lanes.length === limits.length
+    const open = lanes.length === limits.length && !this.charging.selects
     this.lane = open && only !== undefined ? lanes[0] : undefined
     this.lanes = open && only === undefined ? this.store.lanes?.(lanes) : undefined
   }

@@ -10,7 +10,7 @@ const KNOWN = ['name', 'prefix', 'store', 'clock', 'onDecision', 'onEvent']
 
 /** Refuses what a limiter cannot be made of, and names what it does not know: a typing error must not mean "unlimited". */
 export function checkOptions<S>(options: LimiterOptions<S>, limits: Limits<S>, shortForm: boolean): void {
-  const known = [...KNOWN, shortForm ? 'onOutage' : 'limits']
+  const known = [...KNOWN, ...(shortForm ? ['onOutage'] : ['limits', 'select'])]
   if (typeof options !== 'object' || options === null) {
     throw expected('SLUICE_BAD_OPTION', `limiter options ${known.join(', ')}`, options)
   }
@@ -18,9 +18,10 @@ export function checkOptions<S>(options: LimiterOptions<S>, limits: Limits<S>, s
     if (!known.includes(option)) throw expected('SLUICE_BAD_OPTION', `limiter options ${known.join(', ')}`, option)
   }
   const { name = '', prefix = '', onDecision, onEvent, store, clock } = options
+  const { select } = options as { select?: unknown }
   if (typeof name !== 'string') throw expected('SLUICE_BAD_OPTION', 'name as a string', name)
   if (typeof prefix !== 'string') throw expected('SLUICE_BAD_OPTION', 'prefix as a string', prefix)
-  for (const [hook, value] of Object.entries({ onDecision, onEvent })) {
+  for (const [hook, value] of Object.entries({ onDecision, onEvent, select })) {
     if (value !== undefined && typeof value !== 'function') {
       throw expected('SLUICE_BAD_OPTION', `${hook} as a function`, value)
     }

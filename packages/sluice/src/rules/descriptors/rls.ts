@@ -42,7 +42,12 @@ export function rls(files: readonly unknown[], options: RlsOptions = {}): Rls {
   }
   const domains = readDescriptorFiles(files)
   const seats = seatsOf(domains)
-  const limiter = createLimiter<Wave, 'sync' | 'async'>({ name: 'rls', ...limiterOptions, limits: laneLimits(seats) })
+  const limiter = createLimiter<Wave, 'sync' | 'async'>({
+    name: 'rls',
+    ...limiterOptions,
+    limits: laneLimits(seats),
+    select: wave => wave.keys(),
+  })
 
   const matchesOf = (request: RlsRequest): Match[] => {
     checkRequest(request)
