@@ -41,4 +41,5 @@ export {
   type MemoryStoreOptions,
   memoryStore,
 } from './stores/memory/memory-store.ts'
-export type { Store, StoreEvent } from './stores/store.ts'
+export type { StoreEvent } from './stores/remote-store.ts'
+export type { Store } from './stores/store.ts'

@@ -1,6 +1,6 @@
 import { afterIfStillHere, type Clock } from '../clock.ts'
 import { StoreUnavailable } from '../errors.ts'
-import type { StoreEvent } from './store.ts'
+import type { StoreEvent } from './remote-store.ts'
 
 /** What a breaker needs of the store around it. */
 export interface BreakerPanel {

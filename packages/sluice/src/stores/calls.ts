@@ -2,7 +2,8 @@ import type { Clock } from '../clock.ts'
 import { type ErrorCode, SluiceError, StoreUnavailable } from '../errors.ts'
 import type { Breaker } from './breaker.ts'
 import { type Asked, Deadlines, type Turn } from './deadlines.ts'
-import type { Charge, Intent, RemoteStore } from './store.ts'
+import type { RemoteStore } from './remote-store.ts'
+import type { Charge, Intent } from './store.ts'
 
 /** Faults of a key, not of its shard. */
 const OF_THE_KEY: readonly ErrorCode[] = ['SLUICE_FOREIGN_VALUE', 'SLUICE_KEY_TOO_LONG']

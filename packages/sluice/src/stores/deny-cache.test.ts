@@ -7,7 +7,8 @@ import { TODAY } from '../testing/store-suite/world.ts'
 import { type DenyCacheOptions, denyCache } from './deny-cache.ts'
 import { Desk } from './fixtures/deny-desk.ts'
 import { farMemory } from './fixtures/far-memory.ts'
-import { BESIDE, Charge, ENFORCED, type Intent, LOOK, type RemoteStore, reserving, TAKE, WAIT } from './store.ts'
+import type { RemoteStore } from './remote-store.ts'
+import { BESIDE, Charge, ENFORCED, type Intent, LOOK, reserving, TAKE, WAIT } from './store.ts'
 
 const MS = 1000
 const SECOND = 1000 * MS

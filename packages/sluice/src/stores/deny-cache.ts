@@ -2,16 +2,8 @@ import { type Clock, systemClock, TICKS_PER_MS, toTicks } from '../clock.ts'
 import { expected } from '../errors.ts'
 import { PromptAnswers } from './prompt-answers.ts'
 import { Refusals } from './refusals.ts'
-import {
-  asked,
-  type Change,
-  type Charge,
-  ENFORCED,
-  type Intent,
-  type RemoteStore,
-  type Rule,
-  type Space,
-} from './store.ts'
+import { asked, type RemoteStore } from './remote-store.ts'
+import { type Change, type Charge, ENFORCED, type Intent, type Rule, type Space } from './store.ts'
 
 export interface DenyCacheOptions {
   /** The longest that a refusal is repeated unasked, and so the latest that a change made elsewhere is seen. 1000 by default. */

@@ -1,5 +1,5 @@
 import { after, afterPoll, type Clock } from '../clock.ts'
-import type { RemoteStore } from './store.ts'
+import type { RemoteStore } from './remote-store.ts'
 
 /**
  * The wait for a store's first connection. It takes longer than an answer may, so it is waited for longer; but once,

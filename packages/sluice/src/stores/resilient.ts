@@ -4,17 +4,8 @@ import { Breaker } from './breaker.ts'
 import { Calls } from './calls.ts'
 import { FirstConnection } from './first-connection.ts'
 import { PromptAnswers } from './prompt-answers.ts'
-import {
-  asked,
-  type Change,
-  Charge,
-  ENFORCED,
-  type Intent,
-  type RemoteStore,
-  type Rule,
-  type Space,
-  type StoreEvent,
-} from './store.ts'
+import { asked, type RemoteStore, type StoreEvent } from './remote-store.ts'
+import { type Change, Charge, ENFORCED, type Intent, type Rule, type Space } from './store.ts'
 
 export interface ResilientOptions {
   /** How long an answer may take. 25 by default. */
