@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const ANY_PORTS = ['--http-port', '0', '--grpc-port', '0', '--resp-port', '0']
+
+test('npm start serves, and whoever ends it ends the service', async () => {
+  const child = spawn('npm', ['start', '--', ...ANY_PORTS], {
+    cwd: ROOT,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  // The whole group: a service that was left behind is what this is about.
+  onTestFinished(() => {
+    try {
+      process.kill(-child.pid!, 'SIGKILL')
+    } catch {
+      // It is gone, as it should be.
+    }
+  })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', text => (printed += text))
+  const closed = once(child, 'close')
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', () => /http:\/\/\S+/.test(printed) && resolve())
+    closed.then(() => reject(new Error(`it ended before it served:\n${printed}`)))
+  })
+  const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)!
+  const response = await fetch(`${address}/v1/check`, { method: 'POST', body: '{"ip":"203.0.113.7"}' })
+  expect(await response.json()).toMatchObject({ allowed: true, policy: 'per-ip' })
+  child.kill('SIGTERM')
+  // Its output ends when nobody is left who could write to it.
+  await closed
+  expect(printed).toMatch(/closed\n$/)
+})
