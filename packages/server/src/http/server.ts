@@ -6,9 +6,10 @@ import type { Metrics } from '../metrics.ts'
 import { API } from './api.ts'
 import { isAsked } from './asked-about.ts'
 import { type DecideSite, decide } from './decide.ts'
-import { type Answer, BadRequest, isMisuse, json, problem, readBody, send } from './exchange.ts'
+import { type Answer, BadRequest, isMisuse, json, problem, readBody } from './exchange.ts'
 import type { Gate } from './gate.ts'
 import { openApi } from './openapi.ts'
+import { Outbox } from './outbox.ts'
 import { PAGE } from './page.ts'
 import type { Route } from './route.ts'
 
@@ -71,10 +72,12 @@ export function startHttp(options: HttpOptions): Promise<HttpDoor> {
 class Door {
   private readonly options: HttpOptions
   private readonly routes = new Map(API.map(route => [`${route.method} ${route.path}`, route]))
+  private readonly outbox: Outbox
   private draining = false
 
   constructor(options: HttpOptions) {
     this.options = options
+    this.outbox = new Outbox(options.onError)
   }
 
   enter(request: IncomingMessage, response: ServerResponse): void {
@@ -105,7 +108,7 @@ class Door {
       // Nobody has to take in the body of a stranger.
       gate.pass(route.right, request)
     } catch (error) {
-      this.fail(response, error)
+      this.outbox.put(response, this.told(error))
       return
     }
     metrics.asked('http')
@@ -161,24 +164,26 @@ class Door {
 
   /** Sends what `work` answers, now or later, or what its error tells. */
   private attempt(response: ServerResponse, work: () => Maybe<Answer>): void {
+    const { outbox } = this
     try {
       const answer = work()
-      if (answer instanceof Promise)
-        answer.then(made => send(response, made)).catch(error => this.fail(response, error))
-      else send(response, answer)
+      if (answer instanceof Promise) {
+        answer.then(
+          made => outbox.put(response, made),
+          error => outbox.put(response, this.told(error)),
+        )
+      } else outbox.put(response, answer)
     } catch (error) {
-      this.fail(response, error)
+      outbox.put(response, this.told(error))
     }
   }
 
   /** A caller's mistake is told; of ours, only that there was one. */
-  private fail(response: ServerResponse, error: unknown): void {
-    if (error instanceof BadRequest) send(response, problem(error.status, error.message, error.fields))
-    else if (error instanceof StoreUnavailable) send(response, problem(503, 'the store cannot be asked now', SOON))
-    else if (isMisuse(error)) send(response, problem(400, error.message))
-    else {
-      this.options.onError(error)
-      send(response, problem(500, 'the request could not be answered'))
-    }
+  private told(error: unknown): Answer {
+    if (error instanceof BadRequest) return problem(error.status, error.message, error.fields)
+    if (error instanceof StoreUnavailable) return problem(503, 'the store cannot be asked now', SOON)
+    if (isMisuse(error)) return problem(400, error.message)
+    this.options.onError(error)
+    return problem(500, 'the request could not be answered')
   }
 }
