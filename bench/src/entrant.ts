@@ -1,6 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Row } from './report.ts'
 import { median } from './statistics.ts'
+import { stolenSeconds, stolenShare } from './stolen.ts'
+
+/** A slice is run again, at most so often, while the host takes more than this share of it; the quietest counts. */
+const STOLEN = 0.04
+const ATTEMPTS = 5
 
 /** Makes `count` decisions and returns how many were admitted: nothing can be optimised away, and a wrong set-up shows. */
 export type Run = (count: number) => number | Promise<number>
@@ -65,7 +70,7 @@ export class Entrant {
       let count = 1000
       const rates: number[] = []
       while (rates.length < 3) {
-        const rate = await this.time(way, count)
+        const { rate } = await this.time(way, count)
         if ((count / rate) * 1000 > sliceMs / 4) rates.push(rate)
         count = Math.ceil(Math.min(count * 4, (rate * sliceMs) / 1000))
       }
@@ -80,10 +85,26 @@ export class Entrant {
   }
 
   async round(): Promise<void> {
-    this.rates.push(await this.time(this.way, this.sliceCount, this.gauge))
+    let best = await this.attempt()
+    for (let i = 1; i < ATTEMPTS && best.stolen > STOLEN; i++) {
+      const again = await this.attempt()
+      if (again.stolen < best.stolen) best = again
+    }
+    this.rates.push(best.rate)
+    for (const [name, value] of Object.entries(best.readings)) {
+      this.readings[name] ??= []
+      this.readings[name].push(value)
+    }
   }
 
-  private async time(way: string, count: number, gauge?: Gauge): Promise<number> {
+  private async attempt(): Promise<Slice & { stolen: number }> {
+    const before = stolenSeconds()
+    const slice = await this.time(this.way, this.sliceCount, this.gauge)
+    const elapsedMs = (this.sliceCount / slice.rate) * 1000
+    return { ...slice, stolen: stolenShare(stolenSeconds() - before, elapsedMs) }
+  }
+
+  private async time(way: string, count: number, gauge?: Gauge): Promise<Slice> {
     // Timers get their turn and the one before takes its young garbage with it: neither belongs to this slice.
     await turn()
     globalThis.gc?.({ type: 'minor' })
@@ -93,12 +114,15 @@ export class Entrant {
     const pending = run(count)
     const admitted = typeof pending === 'number' ? pending : await pending
     const elapsedMs = performance.now() - startedAt
-    for (const [name, value] of Object.entries((await gauge?.stop(count)) ?? {})) {
-      this.readings[name] ??= []
-      this.readings[name].push(value)
-    }
+    const readings = (await gauge?.stop(count)) ?? {}
     this.made += count
     this.admitted += admitted
-    return (count / elapsedMs) * 1000
+    return { rate: (count / elapsedMs) * 1000, readings }
   }
+}
+
+/** What one slice has given: decisions per second, and the readings by name. */
+interface Slice {
+  readonly rate: number
+  readonly readings: Readonly<Record<string, number>>
 }

@@ -30,11 +30,16 @@ test('faster and slower by the same factor are equally far from 1', () => {
   expect(distance(0.8)).toBeCloseTo(0.25)
 })
 
-test('the A/A spread is the worst round but for the worst tenth', () => {
-  const again = Array.from({ length: 11 }, () => 100)
-  expect(spread([100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 900], again)).toBeCloseTo(0.09)
-  expect(spread([100, 100], [100, 50])).toBeCloseTo(1)
-  expect(spread([100], [80])).toBeCloseTo(0.25)
+test('the A/A spread is how far the median of the rounds may come out', () => {
+  const again = (rounds: number) => Array.from({ length: rounds }, () => 100)
+  const steady = Array.from({ length: 21 }, () => 125)
+  expect(spread(steady, again(21))).toBeCloseTo(0.25)
+  // One wild round is not what a median is made of.
+  expect(spread([...steady, 900], again(22))).toBeCloseTo(0.25)
+  // Rounds that spread by 20 % say little when they are few, and much when they are many.
+  const noisy = (rounds: number) => Array.from({ length: rounds }, (_, i) => 80 + ((i * 17) % 41))
+  expect(spread(noisy(5), again(5))).toBeGreaterThan(0.1)
+  expect(spread(noisy(205), again(205))).toBeLessThan(0.05)
 })
 
 test('a ratio inside the A/A spread is no result, and without an A/A line nothing is called noise', () => {

@@ -18,7 +18,8 @@ export interface Settings {
   readonly sliceMs: number
 }
 
-export const DEFAULTS: Settings = { rounds: 11, sliceMs: 200 }
+/** Enough rounds for a neighbour's burst to spoil but a few, and each long enough for a process to be warm again. */
+export const DEFAULTS: Settings = { rounds: 21, sliceMs: 200 }
 
 /** Everyone runs first, last and in between, and after either neighbour: rotated every round, and turned round every other. */
 export function orderOf<T>(items: readonly T[], round: number): T[] {

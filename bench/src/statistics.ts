@@ -14,13 +14,31 @@ export function distance(ratio: number): number {
   return Math.max(ratio, 1 / ratio) - 1
 }
 
+const RESAMPLES = 1000
+const CONFIDENCE = 0.95
+
 /**
- * The A/A spread: how far apart the same code comes out within a round, the worst tenth of the rounds left out (with 11
- * rounds, one). It is a spread of single rounds set against ratios that are medians of rounds, so it errs on the strict side.
+ * The A/A spread: how far from 1 the median ratio of the same code against itself may come out. The rounds that were run are
+ * drawn from again and again, as many as there were and each as often as it falls (the bootstrap), and of the medians of
+ * these draws the farthest twentieth is left out. So more rounds make it narrower, and one wild round does not widen it.
  */
 export function spread(ours: readonly number[], again: readonly number[]): number {
-  const distances = ours.map((value, round) => distance(value / again[round]!)).toSorted((a, b) => a - b)
-  return distances[Math.ceil(distances.length * 0.9) - 1]!
+  const ratios = ours.map((value, round) => value / again[round]!)
+  const random = mulberry32(0xaa)
+  const draw = () => median(ratios.map(() => ratios[Math.floor(random() * ratios.length)]!))
+  const distances = Array.from({ length: RESAMPLES }, () => distance(draw())).toSorted((a, b) => a - b)
+  return distances[Math.ceil(RESAMPLES * CONFIDENCE) - 1]!
+}
+
+/** Seeded, so that every run draws the same. */
+export function mulberry32(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
 }
 
 /** The median and the 99th percentile of times in milliseconds, in microseconds. */

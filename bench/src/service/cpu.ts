@@ -1,16 +1,16 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
-const TICK_US = 10_000
-
-/** All CPU time of a process and of those it has started, as the kernel counts it: in hundredths of a second. */
+/** All CPU time of a process and of those it has started, thread by thread, as the scheduler counts it. */
 export function cpuUs(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
-  return [String(pid), ...children].reduce((sum, one) => sum + ticksOf(one) * TICK_US, 0)
+  const processes = [String(pid), ...children]
+  return processes.flatMap(threadsOf).reduce((sum, ns) => sum + ns / 1000, 0)
 }
 
-function ticksOf(pid: string): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ')
-  return Number(fields[11]) + Number(fields[12])
+function threadsOf(pid: string): number[] {
+  const folder = `/proc/${pid}/task`
+  return readdirSync(folder).map(thread => {
+    const [ranNs] = readFileSync(`${folder}/${thread}/schedstat`, 'utf8').split(' ')
+    return Number(ranNs)
+  })
 }
