@@ -1,9 +1,12 @@
 import type { DecisionJson } from 'sluice'
-import { type Answer, json } from './exchange.ts'
+import { textOf } from './decision-text.ts'
+import type { Answer } from './exchange.ts'
 
 /** A decision as HTTP tells it. */
 export function decided(decision: DecisionJson): Answer {
-  return json(statusOf(decision), decision, retry(decision))
+  const fields = retry(decision)
+  const answer = { status: statusOf(decision), body: textOf(decision) }
+  return fields === undefined ? answer : { ...answer, fields }
 }
 
 /** 503 where it is not the caller's own doing: the store could not be asked, and the limit fails closed. */
