@@ -21,7 +21,19 @@ test('what was asked before is answered, and then its connection is closed, thou
   await until('it is asked', async () => door.waiting === 1)
   const closed = door.close(LONG_MS)
   door.answer()
-  expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*"allowed":true/s)
+  expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*\r\nConnection: close\r\n.*"allowed":true/s)
+  await closed
+})
+
+test('so is what follows it too soon, which is not answered', async () => {
+  const door = await openDoor({ checksWait: true })
+  const client = await connected(door.port)
+  client.send(CHECK)
+  await until('it is asked', async () => door.waiting === 1)
+  client.send(CHECK)
+  const closed = door.close(LONG_MS)
+  door.answer()
+  expect((await client.untilClosed()).match(/^HTTP/gm)).toHaveLength(1)
   await closed
 })
 
@@ -48,6 +60,7 @@ test('an idle connection is closed at once, and nobody gets in', async () => {
 test('whoever still asks is told that this one is not ready, and let go', async () => {
   const door = await openDoor({ checksWait: true })
   const client = await connected(door.port)
+  await client.send(READY).until('ready\n')
   client.send(CHECK)
   await until('it is asked', async () => door.waiting === 1)
   const closed = door.close(LONG_MS)

@@ -3,6 +3,8 @@ import type { DecisionJson } from 'sluice'
 import { expect, test } from 'vitest'
 import { textOf } from './decision-text.ts'
 
+type Degraded = DecisionJson['degraded']
+
 /** What a store answers: whole microseconds, since an epoch or for a while. And what none should. */
 const time = fc.oneof(
   fc.integer({ min: 0, max: 4e15 }).map(ticks => ticks / 1000),
@@ -35,7 +37,7 @@ const decision: fc.Arbitrary<DecisionJson> = fc.record({
   resetAt: time,
   resetAfterMs: time,
   retryAfterMs: orNull(time),
-  degraded: fc.constantFrom(false, 'open', 'local', 'closed'),
+  degraded: fc.constantFrom<Degraded[]>(false, 'open', 'local', 'closed'),
   limits: fc.array(state, { maxLength: 4 }),
 })
 

@@ -29,7 +29,7 @@ export function isMisuse(error: unknown): error is Error {
   return error instanceof Error && !(error instanceof StoreUnavailable) && String(code).startsWith('SLUICE_')
 }
 
-const JSON_TYPE = 'application/json'
+export const JSON_TYPE = 'application/json'
 export const MOST_BYTES = 1_048_576
 
 /** Reads a body; one that came whole in its first piece, as most do, is not waited for any longer. */

@@ -1,29 +1,17 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { StoreUnavailable } from 'sluice'
-import type { Decider, Maybe } from '../decider/decider.ts'
-import type { Metrics } from '../metrics.ts'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Maybe } from '../decider/decider.ts'
 import { API } from './api.ts'
-import { isAsked } from './asked-about.ts'
-import { type DecideSite, decide } from './decide.ts'
-import { type Answer, BadRequest, isMisuse, json, problem, readBody } from './exchange.ts'
-import type { Gate } from './gate.ts'
-import { openApi } from './openapi.ts'
+import { Desk, type DeskOptions } from './desk.ts'
+import { type Answer, readBody, send } from './exchange.ts'
 import { Outbox } from './outbox.ts'
-import { PAGE } from './page.ts'
+import { type Hall, PlainConnection } from './plain-connection.ts'
+import { type PlainHead, PlainHeads } from './plain-head.ts'
 import type { Route } from './route.ts'
 
-export interface HttpOptions {
+export interface HttpOptions extends DeskOptions {
   readonly host: string
   readonly port: number
-  readonly decider: Decider
-  readonly gate: Gate
-  readonly metrics: Metrics
-  /** What Prometheus reads; of several processes, what all of them counted. */
-  readonly metricsText: () => Maybe<string>
-  /** Rules change while the door is open. */
-  readonly site: () => DecideSite
-  readonly onError: (error: unknown) => void
   readonly bounds?: Partial<Bounds>
 }
 
@@ -48,142 +36,146 @@ export type Bounds = Readonly<typeof BOUNDS>
 /** How soon a connection is closed whose last answer is out, while the door closes. */
 const SWEEP_MS = 10
 
-const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
-const READ = { Allow: 'GET, HEAD' }
-const WRITE = { Allow: 'POST' }
-const SOON = { 'Retry-After': '1' }
-/** What can be read beside the API. */
-const PAGES = ['/', '/healthz', '/readyz', '/metrics', '/openapi.json']
-
 export function startHttp(options: HttpOptions): Promise<HttpDoor> {
-  const door = new Door(options)
   const bounds: Bounds = { ...BOUNDS, ...options.bounds }
-  const server = createServer(bounds, (request, response) => door.enter(request, response))
+  const server = createServer(bounds)
   server.timeout = bounds.stuckMs
+  const door = new Door(options, bounds, server)
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port, options.host, () => {
       server.off('error', reject)
-      resolve({ port: (server.address() as AddressInfo).port, close: graceMs => door.close(server, graceMs) })
+      resolve({ port: (server.address() as AddressInfo).port, close: graceMs => door.close(graceMs) })
     })
   })
 }
 
-class Door {
+/** Every connection starts on the short way of `PlainConnection`; Node's own begins where that ends. */
+class Door implements Hall {
+  readonly heads = new PlainHeads(API)
+  readonly open = new Set<PlainConnection>()
+  readonly keepAliveMs: number
+  readonly keepAlive: string
+  readonly firstWordMs: number
+  readonly takeTheLongWay: (socket: Socket) => void
   private readonly options: HttpOptions
-  private readonly routes = new Map(API.map(route => [`${route.method} ${route.path}`, route]))
-  private readonly outbox: Outbox
-  private draining = false
+  private readonly server: Server
+  private readonly desk: Desk
+  private readonly responses: Outbox<ServerResponse>
+  private readonly connections: Outbox<PlainConnection>
 
-  constructor(options: HttpOptions) {
+  constructor(options: HttpOptions, bounds: Bounds, server: Server) {
     this.options = options
-    this.outbox = new Outbox(options.onError)
+    this.server = server
+    this.desk = new Desk(options)
+    this.keepAliveMs = bounds.keepAliveTimeout
+    this.keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(this.keepAliveMs / 1000)}\r\n`
+    this.firstWordMs = bounds.headersTimeout
+    const failed = (to: { destroy(): unknown }, error: unknown) => {
+      to.destroy()
+      options.onError(error)
+    }
+    this.responses = new Outbox<ServerResponse>(send, failed)
+    this.connections = new Outbox<PlainConnection>((connection, answer) => connection.answer(answer), failed)
+    const [longWay] = server.listeners('connection') as [(socket: Socket) => void]
+    this.takeTheLongWay = socket => longWay.call(server, socket)
+    server.removeAllListeners('connection')
+    server.on('connection', socket => new PlainConnection(socket, this))
+    server.on('request', (request, response) => this.enter(request, response))
   }
 
-  enter(request: IncomingMessage, response: ServerResponse): void {
-    if (this.draining) response.setHeader('Connection', 'close')
-    const target = request.url ?? '/'
-    const mark = target.indexOf('?')
-    const path = mark === -1 ? target : target.slice(0, mark)
-    const query = mark === -1 ? '' : target.slice(mark + 1)
-    const route = this.routes.get(`${request.method === 'HEAD' ? 'GET' : request.method} ${path}`)
-    if (route !== undefined) this.api(route, query, request, response)
-    else this.attempt(response, () => this.other(path, query, request))
+  get isDraining(): boolean {
+    return this.desk.isDraining
   }
 
-  async close(server: Server, graceMs: number): Promise<void> {
-    this.draining = true
-    const closed = new Promise<void>(resolve => server.close(() => resolve()))
+  /** A plain request, whoever asks it. */
+  serve({ route, authorization }: PlainHead, body: string, connection: PlainConnection): void {
+    const { gate, metrics } = this.options
+    this.attempt(
+      () => {
+        gate.passCheck(authorization)
+        metrics.asked('http')
+        return this.desk.api(route, body)
+      },
+      answer => this.connections.put(connection, answer),
+    )
+  }
+
+  /** Lets nobody in any more; of those inside, each is let go when it has its answer. */
+  async close(graceMs: number): Promise<void> {
+    this.desk.isDraining = true
+    const closed = new Promise<void>(resolve => this.server.close(() => resolve()))
     // One that was asked something stays open after its answer, for as long as its client likes.
-    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
-    const grace = setTimeout(() => server.closeAllConnections(), graceMs)
+    const sweep = setInterval(() => this.closeIdle(), SWEEP_MS)
+    const grace = setTimeout(() => this.closeAll(), graceMs)
+    this.closeIdle()
     await closed
     clearInterval(sweep)
     clearTimeout(grace)
   }
 
+  private closeIdle(): void {
+    this.server.closeIdleConnections()
+    for (const connection of this.open) connection.closeIfIdle()
+  }
+
+  private closeAll(): void {
+    this.server.closeAllConnections()
+    for (const connection of this.open) connection.destroy()
+  }
+
+  private enter(request: IncomingMessage, response: ServerResponse): void {
+    const { desk } = this
+    if (desk.isDraining) response.setHeader('Connection', 'close')
+    const target = request.url ?? '/'
+    const mark = target.indexOf('?')
+    const path = mark === -1 ? target : target.slice(0, mark)
+    const query = mark === -1 ? '' : target.slice(mark + 1)
+    const route = desk.routeOf(request.method, path)
+    if (route !== undefined) this.api(route, query, request, response)
+    else this.respond(response, () => desk.other(path, query, request))
+  }
+
   private api(route: Route, query: string, request: IncomingMessage, response: ServerResponse): void {
-    const { gate, decider, metrics } = this.options
+    const { desk } = this
     try {
       // Nobody has to take in the body of a stranger.
-      gate.pass(route.right, request)
+      this.options.gate.pass(route.right, request)
     } catch (error) {
-      this.outbox.put(response, this.told(error))
+      this.put(response, desk.told(error))
       return
     }
-    metrics.asked('http')
-    if (route.method === 'GET') this.attempt(response, () => route.answer(query, decider))
+    this.options.metrics.asked('http')
+    if (route.method === 'GET') this.respond(response, () => desk.api(route, query))
     else {
       readBody(request, (error, text) =>
-        this.attempt(response, () => {
+        this.respond(response, () => {
           if (error !== undefined) throw error
-          return route.answer(text, decider)
+          return desk.api(route, text)
         }),
       )
     }
   }
 
-  private other(path: string, query: string, request: IncomingMessage): Maybe<Answer> {
-    const { metricsText, gate } = this.options
-    if (path === '/v1/decide' || isAsked(request)) return this.decide(query, request)
-    if (request.method !== 'GET' && request.method !== 'HEAD') throw this.missing(path)
-    switch (path) {
-      case '/':
-        return PAGE
-      case '/healthz':
-        return { status: 200, body: 'ok\n', type: 'text/plain' }
-      case '/readyz':
-        return !this.draining
-          ? { status: 200, body: 'ready\n', type: 'text/plain' }
-          : { status: 503, body: 'not ready\n', type: 'text/plain' }
-      case '/metrics': {
-        gate.pass('check', request)
-        const page = (text: string): Answer => ({ status: 200, body: text, type: METRICS_TYPE })
-        const text = metricsText()
-        return text instanceof Promise ? text.then(page) : page(text)
-      }
-      case '/openapi.json':
-        return json(200, openApi())
-      default:
-        throw this.missing(path)
-    }
+  private respond(response: ServerResponse, work: () => Maybe<Answer>): void {
+    this.attempt(work, answer => this.put(response, answer))
   }
 
-  private decide(query: string, request: IncomingMessage): Maybe<Answer> {
-    const { decider, site, gate, metrics } = this.options
-    gate.pass('check', request)
-    metrics.asked('decide')
-    return decide(request, query, site(), decider)
+  private put(response: ServerResponse, answer: Answer): void {
+    // Its connection has not seen the answer before it: a pipeline. What that takes in Node bounds by what is on its way out.
+    if (response.socket === null) this.responses.putNow(response, answer)
+    else this.responses.put(response, answer)
   }
 
-  private missing(path: string): BadRequest {
-    if (PAGES.includes(path) || this.routes.has(`GET ${path}`)) return new BadRequest(405, 'expected GET', READ)
-    if (this.routes.has(`POST ${path}`)) return new BadRequest(405, 'expected POST', WRITE)
-    return new BadRequest(404, 'no such path: see /openapi.json')
-  }
-
-  /** Sends what `work` answers, now or later, or what its error tells. */
-  private attempt(response: ServerResponse, work: () => Maybe<Answer>): void {
-    const { outbox } = this
+  /** Hands on what `work` answers, now or later, or what its error tells. */
+  private attempt(work: () => Maybe<Answer>, put: (answer: Answer) => void): void {
+    const { desk } = this
     try {
       const answer = work()
-      if (answer instanceof Promise) {
-        answer.then(
-          made => outbox.put(response, made),
-          error => outbox.put(response, this.told(error)),
-        )
-      } else outbox.put(response, answer)
+      if (answer instanceof Promise) answer.then(put, error => put(desk.told(error)))
+      else put(answer)
     } catch (error) {
-      outbox.put(response, this.told(error))
+      put(desk.told(error))
     }
-  }
-
-  /** A caller's mistake is told; of ours, only that there was one. */
-  private told(error: unknown): Answer {
-    if (error instanceof BadRequest) return problem(error.status, error.message, error.fields)
-    if (error instanceof StoreUnavailable) return problem(503, 'the store cannot be asked now', SOON)
-    if (isMisuse(error)) return problem(400, error.message)
-    this.options.onError(error)
-    return problem(500, 'the request could not be answered')
   }
 }

@@ -1,0 +1,155 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { type Answer, JSON_TYPE } from './exchange.ts'
+import type { PlainHead, PlainHeads } from './plain-head.ts'
+
+/** What a connection needs of the door it came in by. */
+export interface Hall {
+  readonly heads: PlainHeads
+  /** All that go the short way now. */
+  readonly open: Set<PlainConnection>
+  readonly isDraining: boolean
+  readonly keepAliveMs: number
+  /** What an answer says of it. */
+  readonly keepAlive: string
+  /** Until somebody who has connected has to say something. */
+  readonly firstWordMs: number
+  /** Has it answered by `answer`, now or later. */
+  serve(head: PlainHead, body: string, connection: PlainConnection): void
+  /** Node's own way, for good. */
+  takeTheLongWay(socket: Socket): void
+}
+
+const CLOSE = 'Connection: close\r\n'
+const SILENT = `HTTP/1.1 408 Request Timeout\r\n${CLOSE}\r\n`
+
+/**
+ * The short way of a connection: requests that come whole in one piece, one after the other, with a plain head and a body as
+ * long as it says. They are most of what a service is asked, and go without all that HTTP may be beside. With the first that is
+ * any different the connection is Node's.
+ */
+export class PlainConnection {
+  private readonly socket: Socket
+  private readonly hall: Hall
+  private hasAsked = false
+  private isBusy = false
+  /** The other side has said all it had to say. */
+  private isEnding = false
+  /** What came before the answer to what came before it. */
+  private held: Buffer | undefined
+  private readonly take = (chunk: Buffer) => this.read(chunk)
+  private readonly timeOut = () => this.giveUp()
+  private readonly fail = () => this.socket.destroy()
+  private readonly leave = () => this.hall.open.delete(this)
+  private readonly end = () => {
+    this.isEnding = true
+    this.closeIfIdle()
+  }
+
+  constructor(socket: Socket, hall: Hall) {
+    this.socket = socket
+    this.hall = hall
+    hall.open.add(this)
+    socket.setTimeout(hall.firstWordMs)
+    socket.on('data', this.take)
+    socket.on('timeout', this.timeOut)
+    socket.on('error', this.fail)
+    socket.on('close', this.leave)
+    socket.on('end', this.end)
+  }
+
+  /** Sends an answer in one write; whoever was asked to leave is let go after it. */
+  answer(answer: Answer): void {
+    const { socket, hall, held } = this
+    const isLast = hall.isDraining || this.isEnding
+    this.isBusy = false
+    socket.write(textOf(answer, isLast ? CLOSE : hall.keepAlive))
+    if (isLast) socket.end()
+    else if (held !== undefined) {
+      this.held = undefined
+      socket.resume()
+      this.handOver(held)
+    }
+  }
+
+  destroy(): void {
+    this.socket.destroy()
+  }
+
+  /** Goes, unless somebody waits for an answer. */
+  closeIfIdle(): void {
+    if (!this.isBusy) this.socket.end()
+  }
+
+  private read(chunk: Buffer): void {
+    if (this.isBusy) {
+      this.held = this.held === undefined ? chunk : Buffer.concat([this.held, chunk])
+      this.socket.pause()
+      return
+    }
+    const { heads } = this.hall
+    const text = chunk.toString('latin1')
+    const start = heads.endIn(text)
+    const head = start === -1 ? undefined : heads.read(text.slice(0, start))
+    // Whoever does not take in what it asks for is watched by Node, too.
+    if (head === undefined || chunk.length !== start + head.length || this.socket.writableLength > 0) {
+      this.handOver(chunk)
+      return
+    }
+    const body = isAscii(chunk) ? text.slice(start) : utf8Of(chunk.subarray(start))
+    if (body === undefined) {
+      this.handOver(chunk)
+      return
+    }
+    if (!this.hasAsked) {
+      this.hasAsked = true
+      this.socket.setTimeout(this.hall.keepAliveMs)
+    }
+    this.isBusy = true
+    this.hall.serve(head, body, this)
+  }
+
+  private handOver(chunk: Buffer): void {
+    const { socket, hall } = this
+    socket.off('data', this.take)
+    socket.off('timeout', this.timeOut)
+    socket.off('error', this.fail)
+    socket.off('close', this.leave)
+    socket.off('end', this.end)
+    this.leave()
+    socket.setTimeout(0)
+    hall.takeTheLongWay(socket)
+    socket.unshift(chunk)
+  }
+
+  private giveUp(): void {
+    if (this.isBusy) return
+    if (!this.hasAsked) this.socket.write(SILENT)
+    this.socket.destroy()
+  }
+}
+
+function utf8Of(bytes: Buffer): string | undefined {
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined
+}
+
+/** As Node writes it. */
+function textOf({ status, body, type = JSON_TYPE, fields }: Answer, connection: string): string {
+  const length = Buffer.byteLength(body)
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n`
+  for (const name in fields) head += `${name}: ${fields[name]}\r\n`
+  return `${head}Date: ${dateOf(Date.now())}\r\n${connection}\r\n${body}`
+}
+
+let dateText = ''
+let dateUntil = 0
+
+/** A new one each second. */
+function dateOf(now: number): string {
+  if (now >= dateUntil || now < dateUntil - 1000) {
+    dateText = new Date(now).toUTCString()
+    dateUntil = now - (now % 1000) + 1000
+  }
+  return dateText
+}
