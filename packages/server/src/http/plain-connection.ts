@@ -65,7 +65,7 @@ export class PlainConnection {
     const isLast = hall.isDraining || this.isEnding
     this.isBusy = false
     socket.write(textOf(answer, isLast ? CLOSE : hall.keepAlive))
-    if (isLast) socket.end()
+    if (isLast) socket.destroySoon()
     else if (held !== undefined) {
       this.held = undefined
       socket.resume()
@@ -79,7 +79,7 @@ export class PlainConnection {
 
   /** Goes, unless somebody waits for an answer. */
   closeIfIdle(): void {
-    if (!this.isBusy) this.socket.end()
+    if (!this.isBusy) this.socket.destroySoon()
   }
 
   private read(chunk: Buffer): void {

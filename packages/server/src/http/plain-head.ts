@@ -42,7 +42,8 @@ export class PlainHeads {
     const read = this.readAnew(head)
     if (read === undefined) return undefined
     if (this.known.size >= MOST_KNOWN) this.known.clear()
-    this.known.set(head, read)
+    // A copy: a part of a text keeps all of it.
+    this.known.set(Buffer.from(head, 'latin1').toString('latin1'), read)
     return read
   }
 
