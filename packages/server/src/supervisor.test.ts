@@ -127,6 +127,22 @@ test('several workers over Redis are one limit, and count together', SLOW, async
   expect(total).toBe(40)
 })
 
+test('a mode set in one worker over Redis is set in all, and in those that come later', SLOW, async () => {
+  const redis = await startRedis()
+  onTestFinished(() => redis.stop())
+  const rules = rulesFile('limits:\n  caller: { key: ip, sliding-window: 1/1h, on_outage: closed }\n')
+  const running = await serve([rules, '--workers', '3', '--store', `redis://127.0.0.1:${redis.port}`])
+  const { ports } = running
+  const isOff = async () => (await allowed(ports.http, 'a', 30)) === 30
+  expect(await isOff()).toBe(false)
+  const set = { method: 'POST', body: '{"limit":"caller","mode":"off"}' }
+  expect((await fetch(`http://127.0.0.1:${ports.http}/v1/modes`, set)).status).toBe(200)
+  await until('all workers have heard of it', isOff)
+  for (const worker of workersOf(running.pid).slice(1)) process.kill(worker, 'SIGKILL')
+  await printed(running, /taken its place.*taken its place/s)
+  await until('they have heard of it', isOff, { withinMs: 10_000 })
+})
+
 describe.each([
   ['one process', '1'],
   ['workers', '2'],

@@ -1,16 +1,23 @@
 import cluster, { type Worker } from 'node:cluster'
 import { randomBytes } from 'node:crypto'
+import type { LimitMode } from 'sluice'
 import { type Answers, type Asked, answerAll, type Owner } from './decider/wire.ts'
 import type { Ports } from './doors.ts'
 import type { Log } from './log.ts'
 import type { Counts, Readings } from './metrics.ts'
 import { Metrics } from './metrics.ts'
+import type { RulesKeeper } from './rules-keeper.ts'
 import { openEngine, type Service } from './service.ts'
 import type { Settings } from './settings.ts'
 
-/** What a worker tells: questions for the owner of the state, what it has counted, or that its doors are open. */
-export type FromWorker = Asked | { readonly counts: Counts } | { readonly ports: Ports }
-export type ToWorker = { readonly answers: Answers } | { readonly command: 'drain' | 'reload' }
+/** What a worker tells: questions for the owner of the state, what it counted, what an operator changed, or that it is open. */
+export type FromWorker = Asked | { readonly counts: Counts } | SetMode | { readonly ports: Ports }
+export type ToWorker = { readonly answers: Answers } | SetMode | { readonly command: 'drain' | 'reload' }
+/** A limit's mode, until the rules are loaded again. */
+export interface SetMode {
+  readonly limit: string
+  readonly mode: LimitMode
+}
 
 /** A worker that ends by itself comes back, later each time it does so again soon. */
 const FIRST_PAUSE_MS = 100
@@ -36,6 +43,10 @@ class Supervisor {
   private readonly metrics: Metrics
   private readonly owner: Owner & { close(): Promise<void>; reload(): boolean }
   private readonly workers = new Set<Worker>()
+  private readonly keeper: RulesKeeper
+  /** What operators have set, by limit, and the rules they have set it for: others say their own. */
+  private readonly modes = new Map<string, SetMode>()
+  private modesUnder: unknown
   private pauseMs = FIRST_PAUSE_MS
   /** From when all doors are open until they close: who ends in between is replaced. */
   private isServing = false
@@ -44,6 +55,7 @@ class Supervisor {
     this.settings = settings
     this.log = log
     const { engine, keeper } = openEngine(settings, log)
+    this.keeper = keeper
     this.metrics = engine.isShared ? new Metrics() : engine.metrics
     this.owner = {
       decider: engine.decider,
@@ -92,7 +104,9 @@ class Supervisor {
       worker.on('message', (message: FromWorker) => {
         if ('asked' in message) this.answer(worker, message)
         else if ('counts' in message) this.metrics.merge(message.counts)
+        else if ('mode' in message) this.setMode(worker, message)
         else {
+          for (const mode of this.currentModes().values()) worker.send(mode)
           this.pauseMs = FIRST_PAUSE_MS
           resolve(message.ports)
         }
@@ -106,9 +120,13 @@ class Supervisor {
   }
 
   private replace(environment: Record<string, string>, code: number): void {
-    this.log.warn(`a worker ended with code ${code}: another takes its place`, { inMs: this.pauseMs })
+    this.log.warn(`a worker ended with code ${code}`, { anotherInMs: this.pauseMs })
     setTimeout(() => {
-      if (this.isServing) this.fork(environment).catch(() => {})
+      if (!this.isServing) return
+      this.fork(environment).then(
+        () => this.log.info('another worker has taken its place'),
+        () => {}, // it has ended, and so has a follower
+      )
     }, this.pauseMs)
     this.pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * this.pauseMs)
   }
@@ -122,8 +140,22 @@ class Supervisor {
     else send(answers)
   }
 
-  private tell(message: ToWorker): void {
-    for (const worker of this.workers) if (worker.isConnected()) worker.send(message)
+  /** In the order they arrive here, so that all workers end with the same. */
+  private setMode(from: Worker, mode: SetMode): void {
+    this.currentModes().set(mode.limit, mode)
+    this.tell(mode, from)
+  }
+
+  /** For workers that come later. */
+  private currentModes(): Map<string, SetMode> {
+    const { own } = this.keeper.current
+    if (own !== this.modesUnder) this.modes.clear()
+    this.modesUnder = own
+    return this.modes
+  }
+
+  private tell(message: ToWorker, except?: Worker): void {
+    for (const worker of this.workers) if (worker !== except && worker.isConnected()) worker.send(message)
   }
 
   private async close(): Promise<void> {

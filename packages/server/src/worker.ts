@@ -1,4 +1,6 @@
+import type { Decider } from './decider/decider.ts'
 import { FarDecider } from './decider/far-decider.ts'
+import type { LocalDecider } from './decider/local-decider.ts'
 import type { Doors } from './doors.ts'
 import type { Log } from './log.ts'
 import { Metrics } from './metrics.ts'
@@ -6,7 +8,7 @@ import { RulesKeeper } from './rules-keeper.ts'
 import { openEngine, openFor } from './service.ts'
 import type { Settings } from './settings.ts'
 import { isSharedStore } from './store-from.ts'
-import type { FromWorker, ToWorker } from './supervisor.ts'
+import type { FromWorker, SetMode, ToWorker } from './supervisor.ts'
 
 /** How often what was counted here goes to the process that answers Prometheus. */
 const COUNTS_EVERY_MS = 1000
@@ -18,7 +20,7 @@ export async function runWorker(settings: Settings, log: Log): Promise<void> {
   process.once('disconnect', () => process.exit(1))
 
   const far = new FarDecider(asked => tell(asked))
-  const { doors, reload, close, metrics } = await open(settings, log, far)
+  const { doors, reload, close, metrics, setMode } = await open(settings, log, far)
   const report = () => {
     doors.count()
     tell({ counts: metrics.take() })
@@ -26,6 +28,7 @@ export async function runWorker(settings: Settings, log: Log): Promise<void> {
   const timer = setInterval(report, COUNTS_EVERY_MS)
   process.on('message', (message: ToWorker) => {
     if ('answers' in message) far.receive(message.answers)
+    else if ('mode' in message) setMode(message)
     else if (message.command === 'reload') reload()
     else void drain()
   })
@@ -45,6 +48,8 @@ interface Opened {
   readonly doors: Doors
   readonly metrics: Metrics
   reload(): unknown
+  /** What an operator has told another worker. */
+  setMode(mode: SetMode): void
   close(): Promise<void>
 }
 
@@ -55,7 +60,9 @@ async function open(settings: Settings, log: Log, far: FarDecider): Promise<Open
   const keeper = new RulesKeeper(settings, quiet, { use: () => {}, counted: () => {} })
   if (!isSharedStore(settings.store || keeper.store)) {
     const doors = await openFor(settings, log, keeper, far, metrics, () => far.metrics())
-    return { doors, metrics, reload: () => keeper.reload(), close: async () => keeper.stop() }
+    // The owner has heard of it, and decides.
+    const setMode = () => {}
+    return { doors, metrics, reload: () => keeper.reload(), setMode, close: async () => keeper.stop() }
   }
   keeper.stop()
   const own = openEngine(settings, quiet)
@@ -64,16 +71,33 @@ async function open(settings: Settings, log: Log, far: FarDecider): Promise<Open
     tell({ counts: own.engine.metrics.take() })
     return far.metrics(own.engine.readings())
   }
-  const doors = await openFor(settings, log, own.keeper, own.engine.decider, own.engine.metrics, text)
+  const { decider } = own.engine
+  const doors = await openFor(settings, log, own.keeper, tellingModes(decider), own.engine.metrics, text)
   return {
     doors,
     metrics: own.engine.metrics,
     reload: () => own.keeper.reload(),
+    setMode({ limit, mode }) {
+      try {
+        decider.setMode(limit, mode)
+      } catch {
+        // Its rules are newer, and have no such limit.
+      }
+    },
     async close() {
       own.keeper.stop()
       await own.engine.close()
     },
   }
+}
+
+/** The same decider; what an operator sets in it, all workers are told. */
+function tellingModes(decider: LocalDecider): Decider {
+  const setMode: Decider['setMode'] = (limit, mode) => {
+    decider.setMode(limit, mode)
+    tell({ limit, mode })
+  }
+  return Object.create(decider, { setMode: { value: setMode } }) as Decider
 }
 
 function tell(message: FromWorker): void {
