@@ -1,6 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Leaving, Outbox } from '../outbox.ts'
 import { type Answer, JSON_TYPE } from './exchange.ts'
 import type { PlainHead, PlainHeads } from './plain-head.ts'
 
@@ -15,7 +16,7 @@ export interface Hall {
   readonly keepAlive: string
   /** Until somebody who has connected has to say something. */
   readonly firstWordMs: number
-  /** Has it answered by `answer`, now or later. */
+  /** Has it answered, now or later. */
   serve(head: PlainHead, body: string, connection: PlainConnection): void
   /** Node's own way, for good. */
   takeTheLongWay(socket: Socket): void
@@ -29,19 +30,20 @@ const SILENT = `HTTP/1.1 408 Request Timeout\r\n${CLOSE}\r\n`
  * long as it says. They are most of what a service is asked, and go without all that HTTP may be beside. With the first that is
  * any different the connection is Node's.
  */
-export class PlainConnection {
+export class PlainConnection implements Leaving {
   private readonly socket: Socket
   private readonly hall: Hall
   private hasAsked = false
   private isBusy = false
   /** The other side has said all it had to say. */
   private isEnding = false
+  private ready: Answer | undefined
   /** What came before the answer to what came before it. */
   private held: Buffer | undefined
   private readonly take = (chunk: Buffer) => this.read(chunk)
   private readonly timeOut = () => this.giveUp()
   private readonly fail = () => this.socket.destroy()
-  private readonly leave = () => this.hall.open.delete(this)
+  private readonly forget = () => this.hall.open.delete(this)
   private readonly end = () => {
     this.isEnding = true
     this.closeIfIdle()
@@ -55,16 +57,22 @@ export class PlainConnection {
     socket.on('data', this.take)
     socket.on('timeout', this.timeOut)
     socket.on('error', this.fail)
-    socket.on('close', this.leave)
+    socket.on('close', this.forget)
     socket.on('end', this.end)
   }
 
-  /** Sends an answer in one write; whoever was asked to leave is let go after it. */
-  answer(answer: Answer): void {
+  /** Has an answer leave with the others of its turn. */
+  answer(answer: Answer, outbox: Outbox): void {
+    this.ready = answer
+    outbox.put(this)
+  }
+
+  /** One write; whoever was asked to leave, or wants to, is let go after it. */
+  leave(): void {
     const { socket, hall, held } = this
     const isLast = hall.isDraining || this.isEnding
     this.isBusy = false
-    socket.write(textOf(answer, isLast ? CLOSE : hall.keepAlive))
+    socket.write(textOf(this.ready!, isLast ? CLOSE : hall.keepAlive))
     if (isLast) socket.destroySoon()
     else if (held !== undefined) {
       this.held = undefined
@@ -115,9 +123,9 @@ export class PlainConnection {
     socket.off('data', this.take)
     socket.off('timeout', this.timeOut)
     socket.off('error', this.fail)
-    socket.off('close', this.leave)
+    socket.off('close', this.forget)
     socket.off('end', this.end)
-    this.leave()
+    this.forget()
     socket.setTimeout(0)
     hall.takeTheLongWay(socket)
     socket.unshift(chunk)

@@ -1,12 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Maybe } from '../decider/decider.ts'
+import { Outbox } from '../outbox.ts'
 import { API } from './api.ts'
 import { Desk, type DeskOptions } from './desk.ts'
-import { type Answer, readBody, send } from './exchange.ts'
-import { Outbox } from './outbox.ts'
+import { type Answer, readBody } from './exchange.ts'
 import { type Hall, PlainConnection } from './plain-connection.ts'
 import { type PlainHead, PlainHeads } from './plain-head.ts'
+import { reply } from './reply.ts'
 import type { Route } from './route.ts'
 
 export interface HttpOptions extends DeskOptions {
@@ -61,8 +62,7 @@ class Door implements Hall {
   private readonly options: HttpOptions
   private readonly server: Server
   private readonly desk: Desk
-  private readonly responses: Outbox<ServerResponse>
-  private readonly connections: Outbox<PlainConnection>
+  private readonly outbox: Outbox
 
   constructor(options: HttpOptions, bounds: Bounds, server: Server) {
     this.options = options
@@ -71,12 +71,7 @@ class Door implements Hall {
     this.keepAliveMs = bounds.keepAliveTimeout
     this.keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(this.keepAliveMs / 1000)}\r\n`
     this.firstWordMs = bounds.headersTimeout
-    const failed = (to: { destroy(): unknown }, error: unknown) => {
-      to.destroy()
-      options.onError(error)
-    }
-    this.responses = new Outbox<ServerResponse>(send, failed)
-    this.connections = new Outbox<PlainConnection>((connection, answer) => connection.answer(answer), failed)
+    this.outbox = new Outbox(options.onError)
     const [longWay] = server.listeners('connection') as [(socket: Socket) => void]
     this.takeTheLongWay = socket => longWay.call(server, socket)
     server.removeAllListeners('connection')
@@ -97,7 +92,7 @@ class Door implements Hall {
         metrics.asked('http')
         return this.desk.api(route, body)
       },
-      answer => this.connections.put(connection, answer),
+      answer => connection.answer(answer, this.outbox),
     )
   }
 
@@ -142,7 +137,7 @@ class Door implements Hall {
       // Nobody has to take in the body of a stranger.
       this.options.gate.pass(route.right, request)
     } catch (error) {
-      this.put(response, desk.told(error))
+      reply(this.outbox, response, desk.told(error))
       return
     }
     this.options.metrics.asked('http')
@@ -158,13 +153,7 @@ class Door implements Hall {
   }
 
   private respond(response: ServerResponse, work: () => Maybe<Answer>): void {
-    this.attempt(work, answer => this.put(response, answer))
-  }
-
-  private put(response: ServerResponse, answer: Answer): void {
-    // Its connection has not seen the answer before it: a pipeline. What that takes in Node bounds by what is on its way out.
-    if (response.socket === null) this.responses.putNow(response, answer)
-    else this.responses.put(response, answer)
+    this.attempt(work, answer => reply(this.outbox, response, answer))
   }
 
   /** Hands on what `work` answers, now or later, or what its error tells. */

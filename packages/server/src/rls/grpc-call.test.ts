@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { constants, createServer } from 'node:http2'
 import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { Outbox } from '../outbox.ts'
 import {
   DATA,
   END_HEADERS,
@@ -130,15 +131,17 @@ describe('the deadline of a caller', () => {
 
 describe('nothing is kept of a call', () => {
   async function callsOf(method: Method) {
+    const errors: unknown[] = []
+    const onError = (error: unknown) => errors.push(error)
     const desk: Desk = {
       methods: new Map([[SHOULD_RATE_LIMIT, method]]),
-      ...{ maxMessageBytes: 1000, open: new OpenCalls(), onError: () => {} },
+      ...{ maxMessageBytes: 1000, open: new OpenCalls(), outbox: new Outbox(onError), onError },
     }
     const server = createServer()
     server.on('stream', (stream, headers) => desk.open.add(new Call(stream, headers, desk)))
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
-    return { desk, session: rawSession(server.address() as AddressInfo) }
+    return { desk, errors, session: rawSession(server.address() as AddressInfo) }
   }
 
   test.each<[what: string, method: Method, grpc: string]>([
@@ -156,6 +159,17 @@ describe('nothing is kept of a call', () => {
     stream.end(GOOD_FRAME)
     await once(stream, 'data')
     expect(desk.open.all().length).toBe(0)
+  })
+
+  test('whose caller goes before its answer leaves', async () => {
+    const { errors, session } = await callsOf((_, call) => {
+      queueMicrotask(() => call.expire(Infinity, 0))
+      return Buffer.alloc(5)
+    })
+    const stream = rawCall(session)
+    stream.end(GOOD_FRAME)
+    await once(stream, 'close')
+    expect([stream.rstCode, errors]).toEqual([constants.NGHTTP2_CANCEL, []])
   })
 
   test('whose caller has gone, when somebody looks', async () => {

@@ -1,4 +1,5 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import type { Leaving, Outbox } from '../outbox.ts'
 import { ENCODINGS, type Encoding, IncomingMessage } from './grpc-message.ts'
 import { refuse, trailersOf } from './grpc-refusal.ts'
 import { GRPC_STATUS, GrpcError, isTold, toldOf } from './grpc-status.ts'
@@ -14,6 +15,7 @@ export interface Desk {
   readonly methods: ReadonlyMap<string, Method>
   readonly maxMessageBytes: number
   readonly open: OpenCalls
+  readonly outbox: Outbox
   /** Hears of errors that a caller is told nothing about. */
   readonly onError: (error: unknown) => void
 }
@@ -27,7 +29,7 @@ const OK_TRAILERS = { 'grpc-status': GRPC_STATUS.OK }
 const LONGEST_TIMER_MS = 2 ** 31
 
 /** One request on one stream, from its headers to its trailers. */
-export class Call implements Link {
+export class Call implements Link, Leaving {
   /** For the chain of open calls, and nobody else. */
   before: Link = this
   after: Link = this
@@ -40,6 +42,7 @@ export class Call implements Link {
   private trailers: Readonly<Record<string, string | number>> = OK_TRAILERS
   private isComplete = false
   private isAnswered = false
+  private frame: Buffer | undefined
   private timer: NodeJS.Timeout | undefined
 
   /** Throws where the headers already say that it cannot be answered. */
@@ -70,6 +73,13 @@ export class Call implements Link {
       this.trailers = trailersOf(toldOf(error))
       this.stream.end()
     } else refuse(this.stream, toldOf(error), this.isComplete)
+  }
+
+  /** The answer goes out, if there still is somebody to take it. */
+  leave(): void {
+    if (this.stream.closed) return
+    this.stream.respond(HEADERS, WITH_TRAILERS)
+    this.stream.end(this.frame)
   }
 
   whenGone(callback: () => void): void {
@@ -120,8 +130,8 @@ export class Call implements Link {
 
   private reply(frame: Buffer): void {
     if (!this.mayAnswer()) return
-    this.stream.respond(HEADERS, WITH_TRAILERS)
-    this.stream.end(frame)
+    this.frame = frame
+    this.desk.outbox.put(this)
   }
 
   /** Once: the answer may come after the deadline, and either of them after the caller has gone. */

@@ -8,6 +8,7 @@ import {
 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { SluiceError } from 'sluice'
+import { Outbox } from '../outbox.ts'
 import { Call, type Desk } from './grpc-call.ts'
 import { refuse } from './grpc-refusal.ts'
 import { GrpcError, toldOf } from './grpc-status.ts'
@@ -67,7 +68,8 @@ export async function startGrpc(options: GrpcOptions): Promise<GrpcServer> {
   }
 
   const health = new Health()
-  const desk: Desk = { methods: methodsOf(service, health), maxMessageBytes, open: new OpenCalls(), onError }
+  const methods = methodsOf(service, health)
+  const desk: Desk = { methods, maxMessageBytes, open: new OpenCalls(), outbox: new Outbox(onError), onError }
   const sessions = new Set<ServerHttp2Session>()
   const server = serverOf(options.tls, maxConcurrentStreams)
   let isClosing = false

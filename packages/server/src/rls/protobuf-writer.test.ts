@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { ProtobufWriter } from './protobuf-writer.ts'
 
 test('a text of any length is whole, wherever the buffer has to grow', () => {
-  for (let length = 1000; length < 1040; length++) {
+  for (let length = 8160; length < 8200; length++) {
     const writer = new ProtobufWriter()
     const text = 'x'.repeat(length)
     writer.text(1, text)
@@ -10,6 +10,26 @@ test('a text of any length is whole, wherever the buffer has to grow', () => {
     expect(frame.readUInt32BE(1)).toBe(length + 3)
     expect(frame.subarray(5 + 3).toString()).toBe(text)
   }
+})
+
+test('a frame stays as it was taken, whatever is written after it', () => {
+  const writer = new ProtobufWriter()
+  const texts = Array.from({ length: 1000 }, (_, i) => `${i}`.repeat(i % 40))
+  const frames = texts.map(text => {
+    writer.clear()
+    writer.text(1, text)
+    return writer.takeFrame()
+  })
+  const written = frames.map(frame => frame.subarray(frame.length - frame.readUInt32BE(1)))
+  expect(written.map(message => message.subarray(message.length < 130 ? 2 : 3).toString())).toEqual(texts)
+})
+
+test('what was broken off is not in the next frame', () => {
+  const writer = new ProtobufWriter()
+  writer.text(1, 'given up')
+  writer.clear()
+  writer.number(1, 1)
+  expect(writer.takeFrame().toString('hex')).toBe('00000000020801')
 })
 
 test.each<[value: number, bytes: string]>([

@@ -1,20 +1,22 @@
-const FIRST_SIZE = 1024
+const CHUNK = 8 * 1024
 
 /**
  * Writes protobuf's wire format from the back to the front: a nested message is there before its length has to be, so
- * nothing is measured beforehand or moved afterwards. Fields written in falling order stand in rising order.
+ * nothing is measured beforehand or moved afterwards. Fields written in falling order stand in rising order. A frame that
+ * was taken keeps its bytes, and the next is written in front of it.
  */
 export class ProtobufWriter {
-  private bytes = Buffer.allocUnsafe(FIRST_SIZE)
-  private at = FIRST_SIZE
+  private bytes = Buffer.allocUnsafeSlow(CHUNK)
+  private at = CHUNK
+  private end = CHUNK
 
   /** How many bytes there are; `message` takes what was written since it was so many. */
   get size(): number {
-    return this.bytes.length - this.at
+    return this.end - this.at
   }
 
   clear(): void {
-    this.at = this.bytes.length
+    this.at = this.end
   }
 
   /** 0 is not written, nor is an empty text: that is what their absence means. */
@@ -46,8 +48,8 @@ export class ProtobufWriter {
     this.at -= 5
     this.bytes[this.at] = 0
     this.bytes.writeUInt32BE(size, this.at + 1)
-    const frame = Buffer.allocUnsafe(this.size)
-    this.bytes.copy(frame, 0, this.at)
+    const frame = this.bytes.subarray(this.at, this.end)
+    this.end = this.at
     return frame
   }
 
@@ -73,9 +75,10 @@ export class ProtobufWriter {
   private makeRoom(count: number): void {
     if (count <= this.at) return
     const { size } = this
-    const larger = Buffer.allocUnsafe(2 * (this.bytes.length + count))
-    this.bytes.copy(larger, larger.length - size, this.at)
-    this.bytes = larger
-    this.at = larger.length - size
+    const next = Buffer.allocUnsafeSlow(Math.max(CHUNK, 2 * (size + count)))
+    this.bytes.copy(next, next.length - size, this.at, this.end)
+    this.bytes = next
+    this.end = next.length
+    this.at = next.length - size
   }
 }

@@ -9,37 +9,44 @@ import type { Descriptor, Entry, Override, RateLimitRequest } from './service.ts
 export function decodeRequest(bytes: Buffer): RateLimitRequest {
   const reader = new ProtobufReader(bytes)
   let domain = ''
-  const descriptors: Descriptor[] = []
+  let descriptors: Descriptor[] | undefined
   let hitsAddend = 0
   while (!reader.isAtEnd) {
     const tag = reader.tag()
     if (tag === 0o12) domain = reader.string()
     else if (tag === 0o22) {
-      if (descriptors.length === MOST_DESCRIPTORS) throw tooMany('descriptors', MOST_DESCRIPTORS)
-      descriptors.push(descriptorOf(reader))
+      if (descriptors?.length === MOST_DESCRIPTORS) throw tooMany('descriptors', MOST_DESCRIPTORS)
+      descriptors = added(descriptors, descriptorOf(reader))
     } else if (tag === 0o30) hitsAddend = reader.uint32()
     else reader.skip(tag)
   }
-  return wellFormed({ domain, descriptors, hitsAddend })
+  return wellFormed({ domain, descriptors: descriptors ?? [], hitsAddend })
 }
 
 /** An envoy.extensions.common.ratelimit.v3.RateLimitDescriptor. */
 function descriptorOf(reader: ProtobufReader): Descriptor {
   const outer = reader.enter()
-  const entries: Entry[] = []
+  let entries: Entry[] | undefined
   let limit: Override | undefined
   let hitsAddend: number | undefined
   while (!reader.isAtEnd) {
     const tag = reader.tag()
     if (tag === 0o12) {
-      if (entries.length === MOST_ENTRIES) throw tooMany('entries in a descriptor', MOST_ENTRIES)
-      entries.push(entryOf(reader))
+      if (entries?.length === MOST_ENTRIES) throw tooMany('entries in a descriptor', MOST_ENTRIES)
+      entries = added(entries, entryOf(reader))
     } else if (tag === 0o22) limit = overrideOf(reader, limit)
     else if (tag === 0o32) hitsAddend = wrappedOf(reader, hitsAddend)
     else reader.skip(tag)
   }
   reader.leave(outer)
-  return { entries, limit, hitsAddend }
+  return { entries: entries ?? [], limit, hitsAddend }
+}
+
+/** Mostly there is one, and a list that starts empty makes room for seventeen. */
+function added<T>(list: T[] | undefined, item: T): T[] {
+  if (list === undefined) return [item]
+  list.push(item)
+  return list
 }
 
 function entryOf(reader: ProtobufReader): Entry {

@@ -1,9 +1,9 @@
 import { stableHash } from '../../hash.ts'
 import type { LimitOptions } from '../../limiter/limits.ts'
 import type { Domains } from './descriptor-file.ts'
-import type { Wave } from './hits.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { type Entry, rulesOf } from './tree.ts'
+import { hitIn, type Wave } from './wave.ts'
 
 /**
  * Where a limit is counted.
@@ -55,14 +55,14 @@ export function laneLimits(seats: ReadonlyMap<RateLimit, Seat>): Record<string, 
 function laneLimit(lane: string, onOutage: RateLimit['onOutage']): LimitOptions<Wave> {
   return {
     mode: wave => {
-      const hit = wave.get(lane)
+      const hit = hitIn(wave, lane)
       if (hit === undefined) return 'off'
       // A quota refuses only together with the others, so the limiter must not refuse by it alone.
       return hit.effect === 'refuses' ? 'enforce' : 'shadow'
     },
-    policy: wave => wave.get(lane)!.policy,
-    key: wave => wave.get(lane)?.key,
-    cost: wave => wave.get(lane)?.cost ?? 0,
+    policy: wave => hitIn(wave, lane)!.policy,
+    key: wave => hitIn(wave, lane)?.key,
+    cost: wave => hitIn(wave, lane)?.cost ?? 0,
     onOutage,
   }
 }

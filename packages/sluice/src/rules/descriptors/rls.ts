@@ -4,12 +4,13 @@ import type { LimiterOptions } from '../../limiter/limiter.ts'
 import { andThen, type Maybe } from '../../limiter/maybe.ts'
 import { type Domains, readDescriptorFiles } from './descriptor-file.ts'
 import { type DescriptorExplanation, explainMatch } from './explain.ts'
-import { hitsFor, type Wave, wavesOf } from './hits.ts'
+import { hitsFor } from './hits.ts'
 import { laneLimits, seatsOf } from './lanes.ts'
 import { type Match, matchAll } from './matching.ts'
 import { checkRequest, RlsError, type RlsRequest } from './request.ts'
 import { type RlsResponse, responseOf } from './statuses.ts'
 import { takeApart, takeTogether } from './taking.ts'
+import { type Wave, wavesOf } from './wave.ts'
 
 export interface RlsOptions extends Pick<LimiterOptions, 'store' | 'clock' | 'prefix' | 'onEvent'> {
   /**
@@ -46,7 +47,7 @@ export function rls(files: readonly unknown[], options: RlsOptions = {}): Rls {
     name: 'rls',
     ...limiterOptions,
     limits: laneLimits(seats),
-    select: wave => wave.keys(),
+    select: wave => wave.map(({ lane }) => lane),
   })
 
   const matchesOf = (request: RlsRequest): Match[] => {

@@ -1,8 +1,8 @@
 import type { Degraded, LimitState } from '../../decision.ts'
-import type { Hit } from './hits.ts'
 import type { Match } from './matching.ts'
 import type { CurrentLimit } from './rate-limit.ts'
 import { type Decided, quotasAreOver } from './taking.ts'
+import { type Hit, hitIn } from './wave.ts'
 
 export type RlsCode = 'OK' | 'OVER_LIMIT'
 
@@ -37,7 +37,7 @@ export function responseOf(matches: readonly Match[], decided: readonly Decided[
   for (const { wave, decision, states } of decided) {
     worst = Math.max(worst, WORSE.indexOf(decision.degraded))
     for (const state of states) {
-      const hit = wave.get(state.name)!
+      const hit = hitIn(wave, state.name)!
       const status = statusOf(hit, state, decision.at, quotasOver)
       for (const i of hit.descriptors) if (tellsMore(status, statuses[i]!)) statuses[i] = status
     }
@@ -46,9 +46,12 @@ export function responseOf(matches: readonly Match[], decided: readonly Decided[
   return { overall: over ? 'OVER_LIMIT' : 'OK', statuses, degraded: WORSE[worst]! }
 }
 
+const NO_LIMIT: RlsStatus = Object.freeze({ code: 'OK' })
+const UNLIMITED: RlsStatus = Object.freeze({ code: 'OK', limitRemaining: UINT32_MAX })
+
 /** Of a descriptor that no limit counts. */
 function unlimitedStatus({ limits }: Match): RlsStatus {
-  return limits.some(({ policy }) => policy === undefined) ? { code: 'OK', limitRemaining: UINT32_MAX } : { code: 'OK' }
+  return limits.some(({ policy }) => policy === undefined) ? UNLIMITED : NO_LIMIT
 }
 
 function statusOf(hit: Hit, state: LimitState, at: number, quotasOver: boolean): RlsStatus {

@@ -1,7 +1,7 @@
 import type { Decision, LimitState } from '../../decision.ts'
 import type { Limiter } from '../../limiter/limiter.ts'
 import type { Maybe } from '../../limiter/maybe.ts'
-import type { Hit, Wave } from './hits.ts'
+import { type Hit, hitIn, type Wave } from './wave.ts'
 
 /** A wave and what the limiter made of it. */
 export interface Decided {
@@ -18,7 +18,7 @@ export function quotasAreOver(decided: readonly Decided[]): boolean {
   let over = false
   for (const { wave, states } of decided) {
     for (const { name, allowed } of states) {
-      if (wave.get(name)!.effect !== 'quota') continue
+      if (hitIn(wave, name)!.effect !== 'quota') continue
       if (allowed) return false
       over = true
     }
@@ -27,22 +27,32 @@ export function quotasAreOver(decided: readonly Decided[]): boolean {
 }
 
 /**
- * Takes all waves or none. With one wave that is one call; with more, what was taken is given back where a later one is
- * refused, as it is across the slots of a cluster: nothing is ever over-admitted.
+ * Takes all waves or none. With one wave, as nearly always, that is one call; with more, what was taken is given back
+ * where a later one is refused, as it is across the slots of a cluster: nothing is ever over-admitted.
  */
-export function takeTogether(limiter: WaveLimiter, waves: readonly Wave[], taken: Decided[] = []): Maybe<Decided[]> {
+export function takeTogether(limiter: WaveLimiter, waves: readonly Wave[]): Maybe<Decided[]> {
+  return waves.length === 1 ? takeLone(limiter, waves[0]!) : takeSeveral(limiter, waves, [])
+}
+
+/** Refused, it has taken nothing and says how things stand. */
+function takeLone(limiter: WaveLimiter, wave: Wave): Maybe<Decided[]> {
+  return chain(limiter.consume(wave), decision => {
+    const taken = [decidedAs(wave, decision)]
+    return decision.allowed && quotasAreOver(taken) ? takeBack(limiter, [wave], taken) : taken
+  })
+}
+
+function takeSeveral(limiter: WaveLimiter, waves: readonly Wave[], taken: Decided[]): Maybe<Decided[]> {
   const wave = waves[taken.length]
   if (wave === undefined) return quotasAreOver(taken) ? takeBack(limiter, waves, taken) : taken
   return chain(limiter.consume(wave), decision => {
     taken.push(decidedAs(wave, decision))
-    return decision.allowed ? takeTogether(limiter, waves, taken) : takeBack(limiter, waves, taken)
+    return decision.allowed ? takeSeveral(limiter, waves, taken) : takeBack(limiter, waves, taken)
   })
 }
 
 /** Gives back what was taken, and looks at how things stand without it. */
-function takeBack(limiter: WaveLimiter, waves: readonly Wave[], decided: Decided[]): Maybe<Decided[]> {
-  // A lone wave that was refused has taken nothing, and says how things stand.
-  if (waves.length === 1 && !decided[0]!.decision.allowed) return decided
+function takeBack(limiter: WaveLimiter, waves: readonly Wave[], decided: readonly Decided[]): Maybe<Decided[]> {
   const refunds = decided.map(({ decision }): Maybe<void> => limiter.refund(decision))
   return chain(all(refunds), () => all(waves.map(wave => asked(wave, limiter.peek(wave)))))
 }
@@ -56,11 +66,11 @@ export function takeApart(limiter: WaveLimiter, hits: readonly Hit[]): Maybe<Dec
 }
 
 function takeOne(limiter: WaveLimiter, hit: Hit): Maybe<Decided> {
-  const wave: Wave = new Map([[hit.lane, hit]])
+  const wave: Wave = [hit]
   return chain(asked(wave, limiter.consume(wave)), decided => {
     const { allowed, remaining } = decided.states[0]!
     if (allowed || remaining === 0 || hit.policy.kind !== 'fixedWindow') return decided
-    const rest: Wave = new Map([[hit.lane, { ...hit, cost: remaining }]])
+    const rest: Wave = [{ ...hit, cost: remaining }]
     return asked(
       wave,
       chain(limiter.consume(rest), () => limiter.peek(wave)),

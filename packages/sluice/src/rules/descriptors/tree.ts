@@ -41,14 +41,16 @@ export interface Values {
  * value comes first, then wildcards in file order, then the bare key; there is no way back from a choice.
  */
 export function walk(top: Level, entries: readonly Entry[]): Rule[] {
-  const rules: Rule[] = []
+  const rules = new Array<Rule>(entries.length)
+  let depth = 0
   let level = top
   for (const { key, value } of entries) {
     const rule = find(level.get(key), value)
     if (rule === undefined) break
-    rules.push(rule)
+    rules[depth++] = rule
     level = rule.next
   }
+  if (depth < rules.length) rules.length = depth
   return rules
 }
 

@@ -1,18 +1,16 @@
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { Outbox } from '../outbox.ts'
 import { RawClient } from '../resp/fixtures/raw-client.ts'
-import { type Answer, send } from './exchange.ts'
-import { Outbox } from './outbox.ts'
+import type { Answer } from './exchange.ts'
+import { reply } from './reply.ts'
 
 /** A server that notes when it reads and when it answers. */
 async function opened(answerTo: (path: string) => Answer) {
   const notes: string[] = []
   const errors: unknown[] = []
-  const outbox = new Outbox<ServerResponse>(send, (response, error) => {
-    response.destroy()
-    errors.push(error)
-  })
+  const outbox = new Outbox(error => errors.push(error))
   const server = createServer((request, response) => {
     notes.push(`read ${request.url}`)
     const end = response.end.bind(response)
@@ -20,8 +18,7 @@ async function opened(answerTo: (path: string) => Answer) {
       notes.push(`answered ${request.url}`)
       return end(body)
     }) as typeof response.end
-    if (response.socket === null) outbox.putNow(response, answerTo(request.url!))
-    else outbox.put(response, answerTo(request.url!))
+    reply(outbox, response, answerTo(request.url!))
     notes.push(`put ${request.url}`)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

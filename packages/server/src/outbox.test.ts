@@ -1,0 +1,49 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { Outbox } from './outbox.ts'
+
+function outbox() {
+  const left: string[] = []
+  const errors: unknown[] = []
+  const box = new Outbox(error => errors.push(error))
+  const put = (name: string, then = () => {}) =>
+    box.put({
+      leave: () => {
+        left.push(name)
+        then()
+      },
+    })
+  return { put, left, errors }
+}
+
+test('what is ready in one turn leaves at its end, in order', async () => {
+  const { put, left } = outbox()
+  put('a')
+  await Promise.resolve()
+  put('b')
+  expect(left).toEqual([])
+  await turn()
+  expect(left).toEqual(['a', 'b'])
+})
+
+test('what becomes ready while others leave has a turn of its own', async () => {
+  const { put, left } = outbox()
+  put('a', () => put('c'))
+  put('b')
+  await turn()
+  expect(left).toEqual(['a', 'b'])
+  await turn()
+  expect(left).toEqual(['a', 'b', 'c'])
+})
+
+test('one that cannot leave is told of, and keeps nobody', async () => {
+  const { put, left, errors } = outbox()
+  const broken = new Error('the stream is gone')
+  put('a', () => {
+    throw broken
+  })
+  put('b')
+  await turn()
+  expect(left).toEqual(['a', 'b'])
+  expect(errors).toEqual([broken])
+})
