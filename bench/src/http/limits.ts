@@ -18,8 +18,14 @@ export const three = {
   },
 }
 
-/** The same two headers as ours, with nothing behind them. */
+/** The same two headers as ours, as long as ours, with nothing behind them. */
 export const FIELDS = {
-  'RateLimit-Policy': '"default";q=1000000000;w=1000000',
-  RateLimit: '"default";r=999999999;t=1000000',
+  one: {
+    RateLimit: '"default";r=999999999;t=1000000',
+    'RateLimit-Policy': '"default";q=1000000000;w=1000000',
+  },
+  three: {
+    RateLimit: '"global";r=999999999;t=1000000, "address";r=999999999;t=1800, "route";r=999999999;t=1800',
+    'RateLimit-Policy': '"global";q=1000000000;w=1000000, "address";q=1000000000;w=3600, "route";q=1000000000;w=3600',
+  },
 } as const

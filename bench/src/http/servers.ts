@@ -21,7 +21,8 @@ const KEEP_ALIVE_MS = 300_000
 /** Each starts listening on a free port of the loopback address and returns it. */
 export const servers = {
   'express bare': () => onExpress(),
-  'express by hand': () => onExpress(expressByHand),
+  'express by hand': () => onExpress(expressByHand(FIELDS.one)),
+  'express by hand three': () => onExpress(expressByHand(FIELDS.three)),
   'express sluice': () => onExpress(forExpress(one)),
   'express sluice three': () => onExpress(forExpress(three)),
   'express express-rate-limit': () =>
@@ -39,7 +40,8 @@ export const servers = {
       ),
     ),
   'fastify bare': () => onFastify(async () => {}),
-  'fastify by hand': () => onFastify(async app => void app.addHook('onRequest', fastifyByHand)),
+  'fastify by hand': () => onFastify(async app => void app.addHook('onRequest', fastifyByHand(FIELDS.one))),
+  'fastify by hand three': () => onFastify(async app => void app.addHook('onRequest', fastifyByHand(FIELDS.three))),
   'fastify sluice': () => onFastify(async app => void (await app.register(forFastify, one))),
   'fastify sluice three': () => onFastify(async app => void (await app.register(forFastify, three))),
   'fastify @fastify/rate-limit': () =>
@@ -59,7 +61,7 @@ export const servers = {
   'node bare': () => onNode((_, response) => response.end(BODY)),
   'node by hand': () =>
     onNode((_, response) => {
-      for (const name of NAMES) response.setHeader(name, FIELDS[name])
+      for (const name of NAMES) response.setHeader(name, FIELDS.one[name])
       response.end(BODY)
     }),
   'node sluice': () => {
@@ -70,7 +72,7 @@ export const servers = {
     const limiter = new RateLimiterMemory({ points: PLENTY, duration: 3600 })
     return onNode(async (request, response) => {
       const { remainingPoints, msBeforeNext } = await limiter.consume(request.socket.remoteAddress!)
-      response.setHeader('RateLimit-Policy', FIELDS['RateLimit-Policy'])
+      response.setHeader('RateLimit-Policy', FIELDS.one['RateLimit-Policy'])
       response.setHeader('RateLimit', `"default";r=${remainingPoints};t=${Math.ceil(msBeforeNext / 1000)}`)
       response.end(BODY)
     })
@@ -79,21 +81,27 @@ export const servers = {
 
 export type ServerName = keyof typeof servers
 
-const NAMES = Object.keys(FIELDS) as (keyof typeof FIELDS)[]
+type Fields = Readonly<Record<keyof typeof FIELDS.one, string>>
 
-const expressByHand: RequestHandler = (_, response, next) => {
-  for (const name of NAMES) response.setHeader(name, FIELDS[name])
-  next()
+const NAMES = Object.keys(FIELDS.one) as (keyof Fields)[]
+
+function expressByHand(fields: Fields): RequestHandler {
+  return (_, response, next) => {
+    for (const name of NAMES) response.setHeader(name, fields[name])
+    next()
+  }
 }
 
-function fastifyByHand(_: unknown, reply: { header(name: string, value: string): unknown }, done: () => void): void {
-  for (const name of NAMES) reply.header(name, FIELDS[name])
-  done()
+function fastifyByHand(fields: Fields) {
+  return (_: unknown, reply: { header(name: string, value: string): unknown }, done: () => void): void => {
+    for (const name of NAMES) reply.header(name, fields[name])
+    done()
+  }
 }
 
 const honoByHand: MiddlewareHandler = async (context, next) => {
   await next()
-  for (const name of NAMES) context.res.headers.set(name, FIELDS[name])
+  for (const name of NAMES) context.res.headers.set(name, FIELDS.one[name])
 }
 
 function onExpress(...handlers: RequestHandler[]): Promise<number> {

@@ -25,7 +25,7 @@ const fields: readonly Field[] = [
     sluice: 'express sluice three',
     peer: ['express-rate-limit, three of them', 'express express-rate-limit three'],
     bare: 'express bare',
-    byHand: 'express by hand',
+    byHand: 'express by hand three',
   },
   {
     name: 'Fastify, one limit',
@@ -39,7 +39,7 @@ const fields: readonly Field[] = [
     sluice: 'fastify sluice three',
     peer: ['@fastify/rate-limit, one limit', 'fastify @fastify/rate-limit'],
     bare: 'fastify bare',
-    byHand: 'fastify by hand',
+    byHand: 'fastify by hand three',
   },
   {
     name: 'Hono, one limit',

@@ -1,10 +1,11 @@
-import type { Decision, LimitState } from '../decision.ts'
-import { ChargedDecision } from '../limiter/charged-decision.ts'
+import type { LimitState } from '../decision.ts'
+import type { ChargedDecision } from '../limiter/charged-decision.ts'
 import { type Policy, policyOf } from '../policy.ts'
 import { delayMs } from './delay.ts'
 import type { Facts } from './facts.ts'
 import type { GuardLimit } from './guard-limit.ts'
 import { type Description, describe, exposedNames, type HeaderFamily, writeFields } from './headers.ts'
+import { PlainFields } from './plain-fields.ts'
 
 const NOTHING: readonly string[] = []
 
@@ -13,8 +14,8 @@ export class Answering {
   readonly exposed: string
   private readonly limits: readonly AnsweredLimit[]
   private readonly families: readonly HeaderFamily[]
-  /** Of all limits in declared order, where each has one policy and none is quiet: nothing is to be picked then. */
-  private readonly descriptions: readonly Description[] | undefined
+  /** Where each limit has one policy and none is quiet: nothing is to be picked then. */
+  private readonly plain: PlainFields | undefined
   private readonly someDelay: boolean
   private readonly someQuiet: boolean
 
@@ -26,40 +27,37 @@ export class Answering {
     this.limits = Object.entries(limits).map(([name, limit]) => new AnsweredLimit(name, limit, bucketId))
     this.families = families
     this.exposed = exposedNames(families)
-    const plain = this.limits.every(({ limit, fixed }) => fixed !== undefined && limit.quiet !== true)
-    this.descriptions = plain ? this.limits.map(({ fixed }) => fixed!) : undefined
+    const known = this.limits.filter(({ limit }) => limit.quiet !== true).flatMap(({ fixed }) => fixed ?? [])
+    const isPlain = known.length === this.limits.length && families.every(family => family === 'draft-11')
+    this.plain = isPlain ? new PlainFields(known) : undefined
     this.someDelay = this.limits.some(({ limit }) => limit.delay !== undefined)
     this.someQuiet = this.limits.some(({ limit }) => limit.quiet === true)
   }
 
   /** Name, value, name, value …: of every limit that applied and that the caller may know of. */
-  fields(decision: Decision, states: readonly LimitState[], facts: Facts): readonly string[] {
-    if (this.families.length === 0) return NOTHING
+  fields(decision: ChargedDecision, facts: Facts): readonly string[] {
+    const { families, plain } = this
+    if (families.length === 0) return NOTHING
+    if (plain?.fit(decision)) return plain.of(decision.charges)
     const out: string[] = []
-    const { descriptions } = this
-    if (descriptions?.length === states.length && !states.some(isShadow)) {
-      const binding = states.length === 1 ? 0 : indexOf(states, decision.policy)
-      writeFields(this.families, descriptions, states, binding, decision.at, out)
-      return out
-    }
-    const shown = states.filter(state => !state.shadow && this.limitOf(state).limit.quiet !== true)
+    const shown = decision.limits.filter(state => !state.shadow && this.limitOf(state).limit.quiet !== true)
     const described = shown.map(state => this.limitOf(state).descriptionFor(facts, this.indexOf(state)))
-    writeFields(this.families, described, shown, indexOf(shown, decision.policy), decision.at, out)
+    writeFields(families, described, shown, indexOf(shown, decision.policy), decision.at, out)
     return out
   }
 
   /** How long to wait for the turn: the longest of the limits that delay. */
-  delayMs(decision: Decision, states: readonly LimitState[], facts: Facts): number {
+  delayMs(decision: ChargedDecision, facts: Facts): number {
     if (!this.someDelay) return 0
     let longest = 0
-    for (const [i, state] of states.entries()) {
+    for (const [i, state] of decision.limits.entries()) {
       const index = this.indexOf(state)
       const { limit, fixed } = this.limits[index]!
       const policy = fixed?.policy ?? facts.chosen?.[index]
       if (limit.delay === undefined || policy === undefined || state.shadow) continue
       const cost = typeof limit.cost === 'number' ? limit.cost : (facts.costs?.[index] ?? 1)
       const ms = delayMs(policy, state, cost, limit.delay)
-      if (ms > 0 && decision instanceof ChargedDecision) decision.startLater(i, ms)
+      if (ms > 0) decision.startLater(i, ms)
       longest = Math.max(longest, ms)
     }
     return longest
@@ -115,10 +113,6 @@ class AnsweredLimit {
     }
     return description
   }
-}
-
-function isShadow({ shadow }: LimitState): boolean {
-  return shadow
 }
 
 /** A quiet limit may bind and not be shown: then there is no binding one to show. */

@@ -1,6 +1,7 @@
 import { expected } from '../errors.ts'
 import { type Address, formatAddress, parseAddress } from './address.ts'
 import { addressRanges } from './cidr.ts'
+import { forwardedFor, startOfElement } from './forwarded.ts'
 
 /**
  * Whose word is taken for who is behind them: ranges of addresses, with `'unix'` for peers that have none, or how many
@@ -146,48 +147,3 @@ const SOURCES: ReadonlyMap<string, Source> = new Map([
   ],
   ['forwarded', { startOf: startOfElement, addressOf: forwardedFor }],
 ])
-
-/** No proxy writes a longer element of Forwarded, and a pattern tried on a stranger's megabyte overflows the stack. */
-const LONGEST_ELEMENT = 4096
-const TOKEN = "[!#$%&'*+.^_`|~\\w-]+"
-const QUOTED = '"((?:[\\t !#-[\\]-~\\x80-\\xff]|\\\\[\\t -~\\x80-\\xff])*)"'
-/** One parameter of an element with the semicolon after it, or the semicolon alone. */
-const PARAMETER = new RegExp(`(?:(${TOKEN})=(?:(${TOKEN})|${QUOTED}))?[ \\t]*(?:;[ \\t]*|$)`, 'y')
-/** IPv6 stands in brackets, and either may have a port, which may be a made-up name. */
-const NODE = /^(?:\[([^\]]*:[^\]]*)\]|([\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/
-
-/**
- * Quotes are paired from the right, too. From the left, a quote that a stranger left open would swallow the elements
- * which trusted proxies put after it.
- */
-function startOfElement(list: string, end: number): number {
-  let isQuoted = false
-  for (let at = end - 1; at >= 0; at--) {
-    if (list[at] === '"' && !isEscaped(list, at)) isQuoted = !isQuoted
-    if (list[at] === ',' && !isQuoted) return at + 1
-  }
-  return 0
-}
-
-function isEscaped(list: string, at: number): boolean {
-  let backslashes = 0
-  while (list[at - 1 - backslashes] === '\\') backslashes++
-  return backslashes % 2 === 1
-}
-
-/** The `for` of one element (RFC 7239). `unknown`, `_hidden` and an element that breaks the grammar have no address. */
-function forwardedFor(element: string): Address | undefined {
-  if (element.length > LONGEST_ELEMENT) return undefined
-  let node: string | undefined
-  for (let at = 0; at < element.length; at = PARAMETER.lastIndex) {
-    PARAMETER.lastIndex = at
-    const parameter = PARAMETER.exec(element)
-    if (parameter === null) return undefined
-    const [, name = '', token, quoted = ''] = parameter
-    if (name.toLowerCase() !== 'for') continue
-    if (node !== undefined) return undefined
-    node = token ?? quoted.replace(/\\(.)/g, '$1')
-  }
-  const [, ipv6, ipv4 = ''] = NODE.exec(node ?? '') ?? []
-  return parseAddress(ipv6 ?? ipv4)
-}

@@ -25,15 +25,20 @@ export function routeOf({ app, baseUrl = '', path = '/', method = 'GET' }: Route
   if (layers === undefined) return undefined
   const mounted = placeOf(app)
   const whole = path === '/' && baseUrl !== '' ? baseUrl : baseUrl + path
-  const own = whole.split('/').slice(mounted.split('/').length)
-  const found = find(layers, `/${own.join('/')}`, method.toLowerCase())
+  const found = find(layers, pathInside(mounted, whole), method.toLowerCase())
   return found === undefined ? undefined : joinPaths(mounted, found)
+}
+
+/** What is left of a path for an application that is mounted there. */
+function pathInside(mounted: string, whole: string): string {
+  if (mounted === '' && whole.startsWith('/')) return whole
+  return `/${whole.split('/').slice(mounted.split('/').length).join('/')}`
 }
 
 /** The template that an application is mounted at in another one; nothing for the one at the top. */
 function placeOf(app: unknown): string {
   const place = (app as { path?: () => string }).path?.() ?? ''
-  return place.replace(/\/+$/, '')
+  return place === '' ? '' : place.replace(/\/+$/, '')
 }
 
 /** Express 4 has its router in `_router`, and a `router` that throws; Express 5 has `router`. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
-import type { Decision, LimitState } from '../decision.ts'
+import type { Decision } from '../decision.ts'
+import { ChargedDecision } from '../limiter/charged-decision.ts'
 import { createLimiter } from '../limiter/create.ts'
 import { encodeKey } from '../limiter/key.ts'
 import { isLaneDecision } from '../limiter/lane-decision.ts'
@@ -133,18 +134,17 @@ export class Guard {
     reader: Reader<never, Reply>,
   ): Maybe<Outcome | undefined> {
     const decision = isLaneDecision(made) ? made.full : made // read more than once: worked out once
-    const states = decision.limits
-    if (states.length === 0) return undefined
+    if (!(decision instanceof ChargedDecision)) return undefined // no limit applied
     const { answering } = this
     const outcome: Outcome = {
       decision,
-      fields: answering.fields(decision, states, facts),
+      fields: answering.fields(decision, facts),
       expose: facts.isCrossOrigin ? answering.exposed : undefined,
-      refusal: decision.allowed ? undefined : this.refusal(decision, states, facts),
+      refusal: decision.allowed ? undefined : this.refusal(decision, facts),
       ended: this.follows && decision.allowed ? this.following.after(decision, reservation, facts) : undefined,
       measures: this.reserves,
     }
-    const delayMs = decision.allowed ? answering.delayMs(decision, states, facts) : 0
+    const delayMs = decision.allowed ? answering.delayMs(decision, facts) : 0
     if (delayMs === 0) return outcome
     return inTurn(this.clock, delayMs, callback => reader.onClose(reply, callback)).then(here => {
       if (here) return outcome
@@ -153,8 +153,9 @@ export class Guard {
     })
   }
 
-  private refusal(decision: Decision, states: readonly LimitState[], facts: Facts): Refusal {
+  private refusal(decision: Decision, facts: Facts): Refusal {
     const { answering } = this
+    const states = decision.limits
     const { refuse } = this.options
     const refusal = refusalOf(decision, states, name => answering.isShared(name), answering.isQuiet(states))
     if (refuse === undefined) return refusal

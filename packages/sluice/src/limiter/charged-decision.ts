@@ -80,6 +80,12 @@ export class ChargedDecision implements Decision {
     return this.charges.map(stateOf)
   }
 
+  /** Whether a limit among them is not enforced. */
+  get hasShadows(): boolean {
+    for (const charge of this.charges) if (charge.role !== ENFORCED) return true
+    return false
+  }
+
   /** The same, refused: for one that would pass but must not, before that time (epoch milliseconds). */
   refusedUntil(ms: number): ChargedDecision {
     const { binding } = this

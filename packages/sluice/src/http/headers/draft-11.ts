@@ -15,16 +15,20 @@ export function writeDraft11(
   for (let i = 0; i < states.length; i++) {
     const state = states[i]!
     if (state.remaining === Infinity) continue
-    const { pace, remainingItem, policyItem } = descriptions[i]!
-    const remaining = integer(state.remaining)
-    const seconds = effectiveSeconds(pace, state, remaining, at)
+    const description = descriptions[i]!
     const partition = partitions === undefined ? '' : partitionParameter(partitions[i])
-    const limit = seconds === undefined ? `${remainingItem}${remaining}` : `${remainingItem}${remaining};t=${seconds}`
     const separator = limits === '' ? '' : ', '
-    limits += separator + limit + partition
-    policies += separator + policyItem + partition
+    limits += separator + limitItem(description, state, at) + partition
+    policies += separator + description.policyItem + partition
   }
   if (limits !== '') out.push('RateLimit', limits, 'RateLimit-Policy', policies)
+}
+
+/** One item of `RateLimit`. */
+export function limitItem({ pace, remainingItem }: Description, state: Shown, at: number): string {
+  const remaining = integer(state.remaining)
+  const seconds = effectiveSeconds(pace, state, remaining, at)
+  return seconds === undefined ? `${remainingItem}${remaining}` : `${remainingItem}${remaining};t=${seconds}`
 }
 
 function partitionParameter(base64: string | undefined): string {

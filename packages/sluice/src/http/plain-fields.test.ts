@@ -1,0 +1,28 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { fakeClock } from '../testing/index.ts'
+import { random, randomPolicy } from '../testing/trace.ts'
+import { ask } from './fixtures/fake-exchange.ts'
+import { describe, writeFields } from './headers.ts'
+import { createGuard, ip } from './index.ts'
+
+const policy = fc.integer().map(seed => randomPolicy(random(seed)))
+const pauses = fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0, max: 100_000, noNaN: true })), { minLength: 1 })
+
+test('the usual guard writes what its limits say, whatever the policies and however full they are', () => {
+  fc.assert(
+    fc.property(fc.array(policy, { minLength: 1, maxLength: 3 }), pauses, (policies, waits) => {
+      const clock = fakeClock(1_700_000_000_000)
+      const limits = Object.fromEntries(policies.map((policy, i) => [`limit ${i}`, { policy, key: ip() }]))
+      const guard = createGuard({ limits, clock })
+      const descriptions = policies.map((policy, i) => describe(`limit ${i}`, policy))
+      for (const wait of waits) {
+        clock.advance(wait)
+        const { decision, fields } = ask(guard)!
+        const expected: string[] = []
+        writeFields(['draft-11'], descriptions, decision!.limits, 0, decision!.at, expected)
+        expect(fields).toEqual(expected)
+      }
+    }),
+  )
+})
