@@ -5,18 +5,20 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const REDIS = fileURLToPath(new URL('../packages/sluice/src/stores/redis/', import.meta.url))
-const ALWAYS = ['ttl', 'kernels']
-const PLAIN = ['exact', 'bucket-plain', 'fixed-plain', 'sliding-plain']
+const SHORT_WAYS = ['long-division', 'exact', 'bucket-plain', 'fixed-plain', 'sliding-plain']
 const KERNELS = ['bucket', 'fixed', 'sliding', 'log', 'slots']
-const COMMON = [...ALWAYS, ...PLAIN, ...KERNELS, 'extras', 'call', 'entry', 'batch', 'states']
+const FRAME = ['call', 'entry', 'read', 'clock', 'foreign', 'batch', 'states']
+const COMMON = ['globals', 'ttl', 'kernels', ...SHORT_WAYS, ...KERNELS, 'extras', ...FRAME]
+const BEFORE = ['entry', 'plain', 'clock', 'plain-reply']
+const plain = (spec: string, ...loop: string[]) => ['globals', spec, ...BEFORE, ...loop, 'plain-answer', 'finish']
 
 /** What each script is made of; what several have in common is embedded once. */
 const SCRIPTS = {
-  decide: [COMMON, ['log-plain', 'reply', 'decide-in-full', 'amend', 'decide']],
+  decide: [COMMON, ['log-plain', 'reply', 'decide-in-full', 'amend', 'decide', 'finish']],
   history: [COMMON, ['history']],
-  plainBucket: [[], [...ALWAYS, 'bucket-plain', 'bucket-spec', 'entry', 'plain']],
-  plainFixed: [[], [...ALWAYS, 'fixed-plain', 'fixed-spec', 'entry', 'plain']],
-  plainSliding: [[], [...ALWAYS, 'exact', 'sliding-plain', 'sliding-spec', 'entry', 'plain']],
+  plainBucket: [[], plain('bucket-spec', 'only-buckets')],
+  plainFixed: [[], plain('fixed-spec', 'only-fixed')],
+  plainSliding: [[], plain('sliding-spec', 'long-division', 'only-sliding')],
   probe: [[], ['probe']],
   instances: [[], ['instances']],
 } as const

@@ -1,9 +1,13 @@
 import { aroundFaults } from './around.ts'
 import { kernelFaults } from './kernels.ts'
+import { plainCallFaults } from './plain-calls.ts'
 import { plainFaults } from './plain-ways.ts'
 import type { LuaFault } from './plant.ts'
 
 /** By the first law each breaks. */
-export const LUA_FAULTS: readonly LuaFault[] = [...plainFaults, ...kernelFaults, ...aroundFaults].sort(
-  (a, b) => a.law[0]! - b.law[0]!,
-)
+export const LUA_FAULTS: readonly LuaFault[] = [
+  ...plainCallFaults,
+  ...plainFaults,
+  ...kernelFaults,
+  ...aroundFaults,
+].sort((a, b) => a.law[0]! - b.law[0]!)

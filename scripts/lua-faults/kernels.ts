@@ -90,8 +90,15 @@ export const kernelFaults: readonly LuaFault[] = [
     law: [8],
     says: 'a log is kept for half of its window',
     file: 'log.lua',
-    find: 'ttl_text(spec.windowTicks)',
-    replace: 'ttl_text(spec.windowTicks / 2)',
+    find: 'return now + window + math.ceil(window / 4)',
+    replace: 'return now + math.ceil(window / 2)',
+  },
+  {
+    law: [8],
+    says: 'a log is kept as long as its first entry',
+    file: 'log.lua',
+    find: 'local is_short = now + spec.windowTicks > state.until_tick',
+    replace: 'local is_short = state.until_tick == 0',
   },
   {
     law: [1, 4],

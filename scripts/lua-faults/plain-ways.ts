@@ -118,7 +118,7 @@ export const plainFaults: readonly LuaFault[] = [
     law: [8],
     says: 'a log is forgotten with its first entry',
     file: 'log-plain.lua',
-    find: 'count + cost, now + window, now + window',
-    replace: 'count + cost, now + window, now',
+    find: 'if now + window > until_tick then',
+    replace: 'if until_tick == 0 then',
   },
 ]

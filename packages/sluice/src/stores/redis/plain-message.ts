@@ -12,7 +12,8 @@ export function plainMessage(
 ): { message: Message; places: readonly number[] | undefined } {
   const isOnceEach = keys.length === asked.length
   const counts = isOnceEach ? undefined : countsOf(keys.length, asked)
-  const args = [counts === undefined ? '' : `[${counts.join()}]`, ...numbersOf(rule)]
+  const args = numbersOf(rule)
+  if (counts !== undefined) args.push(`[${counts.join()}]`)
   return {
     message: { script: scriptFor(scripts, rule), keys, args },
     places: counts && placesOf(counts, asked),

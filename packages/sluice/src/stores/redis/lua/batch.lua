@@ -16,11 +16,11 @@ end
 -- What stands at a key: false for nothing, nil for something foreign. A log is read by its header alone.
 local function value_at(k)
   if k <= values or headers[k] ~= nil then return found[k + 1] end
-  local header = redis.pcall('GETRANGE', KEYS[k + 1], 0, 40)
+  local header = redis.pcall('GETRANGE', keys[k + 1], 0, LOG_HEADER - 1)
   headers[k] = false
   if type(header) == 'table' then return nil end
   -- Nothing there, or a value of nothing, which is not ours.
-  if header == '' and call_redis('EXISTS', KEYS[k + 1]) == 1 then return nil end
+  if header == '' and call_redis('EXISTS', keys[k + 1]) == 1 then return nil end
   headers[k] = header
   found[k + 1] = header ~= '' and header
   return found[k + 1]
@@ -38,23 +38,22 @@ local function write_log(k)
   while fresh > 0 do
     local place = math.fmod(pushed, ring)
     local run = math.min(fresh, ring - place)
-    call_redis('SETRANGE', KEYS[k + 1], 41 + place * 8, run == 1 and time or string.rep(time, run))
+    call_redis('SETRANGE', keys[k + 1], LOG_HEADER + place * 8, run == 1 and time or string.rep(time, run))
     pushed, fresh = pushed + run, fresh - run
   end
-  call_redis('SETRANGE', KEYS[k + 1], 0, found[k + 1])
-  call_redis('EXPIRE', KEYS[k + 1], ttl_text(kept_until[k] - now))
+  call_redis('SETRANGE', keys[k + 1], 0, found[k + 1])
+  if kept_until[k] then call_redis('EXPIRE', keys[k + 1], ttl_text(kept_until[k] - now)) end
   headers[k] = found[k + 1]
 end
 
-local function answer(reply)
+local function write_all()
   for i = 1, #changed do
     local k = changed[i]
     if not states or not states.has(k) then
       if k > values then write_log(k)
-      elseif kept_until[k] then call_redis('SETEX', KEYS[k + 1], ttl_text(kept_until[k] - now), found[k + 1])
-      else call_redis('SETRANGE', KEYS[k + 1], '0', found[k + 1]) end
+      elseif kept_until[k] then call_redis('SETEX', keys[k + 1], ttl_text(kept_until[k] - now), found[k + 1])
+      else call_redis('SETRANGE', keys[k + 1], '0', found[k + 1]) end
     end
   end
   if states then states.write_all() end
-  return finish(reply)
 end

@@ -9,7 +9,7 @@ function plain.bucket(value, spec, now, cost, _, _, looks)
   if value then
     if #value ~= 41 then return end
     local letter, at, old_request, old_tick
-    letter, level, at, old_request, old_tick, kept_until = unpack_bytes('<Bddddd', value)
+    letter, old_request, old_tick, level, at, kept_until = unpack_bytes('<Bddddd', value)
     if letter ~= 66 or old_request ~= per_request or old_tick ~= per_tick then return end
     if now > at then level = level - (now - at) * per_tick else latest = at end
     if level < 0 then level = 0 end
@@ -24,6 +24,6 @@ function plain.bucket(value, spec, now, cost, _, _, looks)
     kept_until = 2 * reset_after - now
     keep = kept_until
   end
-  local bytes = pack('<Bddddd', 66, after, latest, per_request, per_tick, kept_until)
+  local bytes = pack('<Bddddd', 66, per_request, per_tick, after, latest, kept_until)
   return 0, level, reset_at, bytes, after, reset_after, keep
 end

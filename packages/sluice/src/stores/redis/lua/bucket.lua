@@ -1,6 +1,6 @@
 -- Twin of algorithms/bucket.ts. The level is kept with the tick it was true at and with the units of its rate, so that a
 -- key whose rate changes brings along what it has used.
--- Bytes: level, at, per_request, per_tick, and the tick until which the key is kept (doubles).
+-- Bytes: per_request, per_tick, level, at, and the tick until which the key is kept (doubles).
 
 function kernels.bucket()
   local kernel = { letter = 'B' }
@@ -13,12 +13,12 @@ function kernels.bucket()
 
   function kernel.read(value, from)
     if #value - from ~= 39 then return nil end
-    local level, at, per_request, per_tick = unpack_at('<dddd', value, from)
+    local per_request, per_tick, level, at = unpack_at('<dddd', value, from)
     return { level = level, at = at, per_request = per_request, per_tick = per_tick }
   end
 
   function kernel.write(state, until_tick)
-    return pack('<ddddd', state.level, state.at, state.per_request, state.per_tick, until_tick)
+    return pack('<ddddd', state.per_request, state.per_tick, state.level, state.at, until_tick)
   end
 
   function kernel.locate(state, spec, now)

@@ -2,5 +2,5 @@
 --
 -- ARGV[3]    as JSON: { logs, specs, … }: how many of the keys are logs, and the numbers of each limit by name
 
-local call = cjson.decode(ARGV[3])
+local call = cjson.decode(args[3])
 local logs, specs = call.logs, call.specs

@@ -135,4 +135,5 @@ end
 
 local at = #reply
 for i = 1, #rare do reply[at + i] = rare[i] end
-return answer(pack_all(reply))
+write_all()
+local answer = pack_all(reply)

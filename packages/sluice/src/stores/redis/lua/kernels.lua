@@ -24,5 +24,3 @@
 
 local kernels, plain = {}, {}
 local NEVER = math.huge
--- To look a global up takes longer than most of what is done with it; and text becomes a number by adding 0.
-local pack, unpack_bytes = struct.pack, struct.unpack

@@ -1,13 +1,11 @@
 -- The short way of a log: by its header, and by the few times around its tail. What was added in this call is now's, and
 -- does not stand in the log yet.
 
-local LOG_HEADER = 41
-
 -- The time of that number. `last` is the number behind the last one that stands in the log.
 local function log_time(k, number, ring, last)
   if number >= last then return now end
   local at = LOG_HEADER + math.fmod(number, ring) * 8
-  return unpack_bytes('<d', call_redis('GETRANGE', KEYS[k + 1], at, at + 7))
+  return unpack_bytes('<d', call_redis('GETRANGE', keys[k + 1], at, at + 7))
 end
 
 -- How many of the oldest have left the window, given that one has and the newest has not; and the time of the next.
@@ -33,10 +31,10 @@ end
 
 function plain.log(value, spec, now, cost, _, k)
   local limit, window = spec.limit, spec.windowTicks
-  local letter, first, count, oldest, newest, ring = 76, 0, 0, now, now, 4
+  local letter, first, count, oldest, newest, ring, until_tick = 76, 0, 0, now, now, 4, 0
   if value then
     if #value ~= LOG_HEADER then return end
-    letter, first, count, oldest, newest, ring = unpack_bytes('<Bddddd', value)
+    letter, first, count, oldest, newest, ring, until_tick = unpack_bytes('<Bdddddd', value)
     if letter ~= 76 or now < newest or not is_log(first, count, ring) then return end
     if count > 0 and oldest <= now - window then
       -- What is all gone is made small again, which is more than this way can do.
@@ -53,6 +51,11 @@ function plain.log(value, spec, now, cost, _, k)
     return oldest + window, count, reset_at
   end
   if count + cost > ring then return end
-  local bytes = pack('<Bddddd', 76, first, count + cost, count > 0 and oldest or now, now, ring)
-  return 0, count, reset_at, bytes, count + cost, now + window, now + window
+  local keep
+  if now + window > until_tick then
+    until_tick = log_until(now, window)
+    keep = until_tick
+  end
+  local bytes = pack('<Bdddddd', 76, first, count + cost, count > 0 and oldest or now, now, ring, until_tick)
+  return 0, count, reset_at, bytes, count + cost, now + window, keep
 end

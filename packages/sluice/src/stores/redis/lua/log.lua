@@ -1,7 +1,16 @@
 -- Twin of algorithms/sliding-log.ts: the time of every request still in the window, in a ring that grows with use.
 -- Only a header and the few times a decision needs are read, and only what is new is written.
--- Bytes: first, count, oldest, newest, ring (doubles), then `ring` times. The n-th time ever stands at
--- n mod ring, and `first` is the number of the oldest that counts. A key with blocks or reservations is read as a whole.
+-- Bytes: first, count, oldest, newest, ring, and the tick until which the key is kept (doubles), then `ring` times. The n-th
+-- time ever stands at n mod ring, and `first` is the number of the oldest that counts. A key with blocks or reservations is
+-- read as a whole.
+
+-- The letter, too.
+local LOG_HEADER = 49
+
+-- A key is kept a quarter longer than it must be, so that most changes need not say again how long.
+local function log_until(now, window)
+  return now + window + math.ceil(window / 4)
+end
 
 -- A value of any length may be somebody else's: ours starts with whole numbers that fit together.
 local function is_log(first, count, ring)
@@ -11,21 +20,21 @@ end
 
 function kernels.log()
   local kernel = { letter = 'L' }
-  local HEADER = 40
+  local HEADER = LOG_HEADER - 1
   local SMALLEST_RING = 4
   local pack, unpack_at, fmod, min, max = struct.pack, struct.unpack, math.fmod, math.min, math.max
 
   function kernel.fresh()
-    return { first = 0, count = 0, oldest = 0, newest = 0, ring = 0, times = {} }
+    return { first = 0, count = 0, oldest = 0, newest = 0, ring = 0, until_tick = 0, times = {} }
   end
 
   -- `value` may be no more than letter and header; `times` holds those that were read or added, by their number.
   function kernel.read(value, from, key)
     if #value - from + 1 < HEADER then return nil end
-    local first, count, oldest, newest, ring = unpack_at('<ddddd', value, from)
+    local first, count, oldest, newest, ring, until_tick = unpack_at('<dddddd', value, from)
     if not is_log(first, count, ring) then return nil end
     return {
-      first = first, count = count, oldest = oldest, newest = newest, ring = ring,
+      first = first, count = count, oldest = oldest, newest = newest, ring = ring, until_tick = until_tick,
       times = {}, key = key, slots = from - 1 + HEADER, pushed = first + count,
     }
   end
@@ -148,12 +157,13 @@ function kernels.log()
   end
 
   local function header(state)
-    return pack('<ddddd', state.first, state.count, state.oldest, state.newest, state.ring)
+    return pack('<dddddd', state.first, state.count, state.oldest, state.newest, state.ring, state.until_tick)
   end
 
   -- The whole value. What counts is numbered from 0 again, so that a ring once large can be small again.
-  function kernel.write(state)
+  function kernel.write(state, until_tick)
     load(state)
+    state.until_tick = until_tick
     local bytes = {}
     for n = 1, state.count do bytes[n] = pack('<d', n == 1 and state.oldest or state.times[state.first + n - 1]) end
     state.first = 0
@@ -173,8 +183,10 @@ function kernels.log()
       redis.call('SETRANGE', state.key, state.slots + place * 8, run == 1 and bytes[1] or table.concat(bytes))
       number = number + run
     end
+    local is_short = now + spec.windowTicks > state.until_tick
+    if is_short then state.until_tick = log_until(now, spec.windowTicks) end
     redis.call('SETRANGE', state.key, state.slots - HEADER, header(state))
-    redis.call('EXPIRE', state.key, ttl_text(spec.windowTicks))
+    if is_short then redis.call('EXPIRE', state.key, ttl_text(state.until_tick - now)) end
     return true
   end
 

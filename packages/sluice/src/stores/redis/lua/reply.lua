@@ -14,3 +14,15 @@ local function tell_rare(what, value)
   local at = #rare
   rare[at + 1], rare[at + 2], rare[at + 3] = told, what, value
 end
+
+-- Numbers to bytes, all at once: one by one takes as long as deciding. Lua can hand on about 8,000 values.
+local function pack_all(numbers)
+  local count = #numbers
+  if count <= 4000 then return pack('<' .. string.rep('d', count), unpack(numbers)) end
+  local parts = {}
+  for from = 1, count, 4000 do
+    local to = math.min(from + 3999, count)
+    parts[#parts + 1] = pack('<' .. string.rep('d', to - from + 1), unpack(numbers, from, to))
+  end
+  return table.concat(parts)
+end

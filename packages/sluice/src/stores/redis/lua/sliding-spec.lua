@@ -1,3 +1,4 @@
--- The numbers of the limit, for plain.lua: from ARGV[4] on.
-local logs = 0
-local spec = { kind = 'sliding', limit = ARGV[4] + 0, subTicks = ARGV[5] + 0, buckets = 1 }
+-- The limit of only-sliding.lua: ARGV[3…] is limit, subTicks.
+local limit, sub_ticks = args[3] + 0, args[4] + 0
+local counts = args[5] and cjson.decode(args[5])
+local start, length = 'S', 25

@@ -40,11 +40,11 @@ states_library = function()
     local letter = byte(value)
     if letter ~= byte(kernel.letter) then
       if letter ~= byte(kernel.letter) + 32 then return nil end
-      if k > values then value = call_redis('GET', KEYS[k + 1]) end
+      if k > values then value = call_redis('GET', keys[k + 1]) end
       extras_of[k], from = states.extras().read(value)
       if not from then return nil end
     end
-    return kernel.read(value, from, KEYS[k + 1], spec)
+    return kernel.read(value, from, keys[k + 1], spec)
   end
 
   -- The state of a key as of now, or nil where a foreign value stands there.
@@ -86,10 +86,10 @@ states_library = function()
       local kernel = states.kernel(spec)
       if extra then
         local value, ttl = extras.value(extra, kernel, state, spec, now, phases[k])
-        call_redis('SETEX', KEYS[k + 1], ttl, value)
+        call_redis('SETEX', keys[k + 1], ttl, value)
       elseif k <= values or not kernel.write_in_place(state, spec) then
         local until_tick = kernel.kept_until(state, spec, now)
-        call_redis('SETEX', KEYS[k + 1], ttl_text(until_tick - now), kernel.letter .. kernel.write(state, until_tick))
+        call_redis('SETEX', keys[k + 1], ttl_text(until_tick - now), kernel.letter .. kernel.write(state, until_tick))
       end
     end
   end
