@@ -1,7 +1,6 @@
-import type { Clock } from '../clock.ts'
 import { type ErrorCode, SluiceError, StoreUnavailable } from '../errors.ts'
 import type { Breaker } from './breaker.ts'
-import { type Asked, Deadlines, type Turn } from './deadlines.ts'
+import type { Asked, Deadlines, Turn } from './deadlines.ts'
 import type { RemoteStore } from './remote-store.ts'
 import type { Charge, Intent } from './store.ts'
 
@@ -15,8 +14,8 @@ export class Calls {
   private readonly deadlines: Deadlines
   private readonly breakerOf: (charge: Charge) => Breaker
 
-  constructor(clock: Clock, deadlineMs: number, breakerOf: (charge: Charge) => Breaker) {
-    this.deadlines = new Deadlines(clock, deadlineMs)
+  constructor(deadlines: Deadlines, breakerOf: (charge: Charge) => Breaker) {
+    this.deadlines = deadlines
     this.breakerOf = breakerOf
   }
 
@@ -25,13 +24,26 @@ export class Calls {
     const call = new Deciding(this, charges, done)
     this.deadlines.watch(call)
     store.ask(charges, intent, () => {
-      if (call.turn !== undefined) this.answered(call, call.turn, undefined)
+      if (call.turn === undefined) return
+      this.answered(call, call.turn)
+      done()
     })
   }
 
   /** The answer, or a rejection at the deadline. */
   inTime<T>(charges: readonly Charge[], answer: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => this.watch(new Call(this, charges, resolve, reject), answer))
+    return new Promise((resolve, reject) => {
+      const call = new Promised(this, charges, reject)
+      this.deadlines.watch(call)
+      answer.then(
+        value => {
+          if (call.turn === undefined) return
+          this.answered(call, call.turn)
+          resolve(value)
+        },
+        error => call.turn !== undefined && this.rejected(call, call.turn, error),
+      )
+    })
   }
 
   close(): void {
@@ -43,15 +55,7 @@ export class Calls {
     for (const charge of charges) this.breakerOf(charge).missed(sentIn, error)
   }
 
-  private watch<T>(call: Call<T>, answer: Promise<T>): void {
-    this.deadlines.watch(call)
-    answer.then(
-      value => call.turn !== undefined && this.answered(call, call.turn, value),
-      error => call.turn !== undefined && this.rejected(call, call.turn, error),
-    )
-  }
-
-  private answered<T>(call: Call<T>, sentIn: Turn, value: T): void {
+  private answered(call: Call, sentIn: Turn): void {
     sentIn.remove(call)
     for (const charge of call.charges) {
       const { fault } = charge
@@ -59,18 +63,13 @@ export class Calls {
       if (fault === undefined) this.breakerOf(charge).answered(this.deadlines.sent)
       else this.faulted(charge, sentIn, fault)
     }
-    call.resolve(value)
   }
 
-  private rejected<T>(call: Call<T>, sentIn: Turn, error: unknown): void {
+  private rejected(call: Promised, sentIn: Turn, error: unknown): void {
     sentIn.remove(call)
     const fault = faultOf(error)
-    if (fault === undefined) {
-      call.reject(error)
-      return
-    }
-    for (const charge of call.charges) this.faulted(charge, sentIn, fault)
-    call.fail(fault)
+    if (fault !== undefined) for (const charge of call.charges) this.faulted(charge, sentIn, fault)
+    call.reject(fault ?? error)
   }
 
   private faulted(charge: Charge, sentIn: Turn, fault: StoreUnavailable): void {
@@ -78,50 +77,55 @@ export class Calls {
   }
 }
 
+/** What is asked about some charges. */
+interface Call extends Asked {
+  readonly charges: readonly Charge[]
+}
+
 /** A call that is rejected when it fails. */
-class Call<T> implements Asked {
+class Promised implements Call {
   turn: Turn | undefined
   next: Asked | undefined
-  protected readonly calls: Calls
   readonly charges: readonly Charge[]
-  readonly resolve: (value: T) => void
   readonly reject: (error: unknown) => void
+  private readonly calls: Calls
 
-  constructor(calls: Calls, charges: readonly Charge[], resolve: (value: T) => void, reject: (error: unknown) => void) {
+  constructor(calls: Calls, charges: readonly Charge[], reject: (error: unknown) => void) {
     this.turn = undefined
     this.next = undefined
     this.calls = calls
     this.charges = charges
-    this.resolve = resolve
     this.reject = reject
   }
 
   late(sentIn: number, error: StoreUnavailable): void {
     this.calls.missed(this.charges, sentIn, error)
-    this.fail(error)
-  }
-
-  fail(error: StoreUnavailable): void {
     this.reject(error)
   }
 }
 
-/** A call for decisions: when it fails, the charges say so. What is decided by then stays decided. */
-class Deciding extends Call<void> {
+/** A call for decisions: when it is late, the charges say so. What is decided by then stays decided. */
+class Deciding implements Call {
+  turn: Turn | undefined
+  next: Asked | undefined
+  readonly charges: readonly Charge[]
+  private readonly calls: Calls
+  private readonly done: () => void
+
   constructor(calls: Calls, charges: readonly Charge[], done: () => void) {
-    super(calls, charges, done, done)
+    this.turn = undefined
+    this.next = undefined
+    this.calls = calls
+    this.charges = charges
+    this.done = done
   }
 
-  override late(sentIn: number, error: StoreUnavailable): void {
+  late(sentIn: number, error: StoreUnavailable): void {
     const undecided = this.charges.filter(isUndecided)
     this.calls.timeouts += undecided.length
     this.calls.missed(undecided, sentIn, error)
-    this.fail(error)
-  }
-
-  override fail(error: StoreUnavailable): void {
     for (const charge of this.charges) if (isUndecided(charge)) charge.fault = error
-    this.resolve()
+    this.done()
   }
 }
 

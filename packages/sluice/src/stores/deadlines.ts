@@ -1,4 +1,4 @@
-import { after, afterPoll, atEndOfTurn, type Clock } from '../clock.ts'
+import { after, afterPoll, type Clock } from '../clock.ts'
 import { StoreUnavailable } from '../errors.ts'
 
 /** Something asked of a store. */
@@ -11,7 +11,7 @@ export interface Asked {
   late(sentIn: number, error: StoreUnavailable): void
 }
 
-/** All that was asked in one turn of the event loop: it goes out when the turn ends, and has one deadline. */
+/** All that was asked between two departures, mostly in one turn of the event loop: it has one deadline. */
 export class Turn {
   /** Turns are numbered in the order they began. */
   readonly number: number
@@ -54,13 +54,14 @@ export class Turn {
 const HAIR_MS = 0.0005
 
 /**
- * Sees to it that whatever is asked is settled at the deadline, with one timer for all of it. Time counts from the end
- * of the turn, when what was asked is on its way: what else ran in that turn is not the store's fault. And when the
- * timer rings, what has arrived meanwhile is read first: a stalled event loop is no late answer.
+ * Sees to it that whatever is asked is settled at the deadline, with one timer for all of it. Time counts from its
+ * departure: what else ran until then is not the store's fault. And when the timer rings, what has arrived meanwhile is
+ * read first: a stalled event loop is no late answer.
  */
 export class Deadlines {
   private readonly clock: Clock
   private readonly deadlineMs: number
+  private readonly atDeparture: (callback: () => void) => void
   private underWay: Turn | undefined
   /** Turns that have ended, oldest first: having the same deadline, they are due in that order. */
   private ended: Turn[] = []
@@ -69,9 +70,10 @@ export class Deadlines {
   /** The number of the last turn that has ended: all that was asked until then is on its way. */
   sent = 0
 
-  constructor(clock: Clock, deadlineMs: number) {
+  constructor(clock: Clock, deadlineMs: number, atDeparture: (callback: () => void) => void) {
     this.clock = clock
     this.deadlineMs = deadlineMs
+    this.atDeparture = atDeparture
   }
 
   watch(asked: Asked): void {
@@ -89,7 +91,7 @@ export class Deadlines {
   private begin(): Turn {
     const turn = new Turn(++this.begun)
     this.underWay = turn
-    atEndOfTurn(() => this.end(turn))
+    this.atDeparture(() => this.end(turn))
     return turn
   }
 

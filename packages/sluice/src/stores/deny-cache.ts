@@ -2,7 +2,7 @@ import { type Clock, systemClock, TICKS_PER_MS, toTicks } from '../clock.ts'
 import { expected } from '../errors.ts'
 import { PromptAnswers } from './prompt-answers.ts'
 import { Refusals } from './refusals.ts'
-import { asked, type RemoteStore } from './remote-store.ts'
+import { asked, atDeparture, type RemoteStore } from './remote-store.ts'
 import { type Change, type Charge, ENFORCED, type Intent, type Rule, type Space } from './store.ts'
 
 export interface DenyCacheOptions {
@@ -71,6 +71,10 @@ class Denying implements DenyCache {
 
   shardOf(charge: Charge): number {
     return this.inner.shardOf(charge)
+  }
+
+  atDeparture(callback: () => void): void {
+    atDeparture(this.inner, callback)
   }
 
   probe(shard: number): Promise<void> {

@@ -1,9 +1,12 @@
+import { atEndOfTurn } from '../clock.ts'
 import type { StoreUnavailable } from '../errors.ts'
 import type { Charge, Intent, Store } from './store.ts'
 
 /** A store across a network, as far as its wrappers must know it. */
 export interface RemoteStore extends Store<'async'> {
   ask(charges: readonly Charge[], intent: Intent, done: () => void): void
+  /** Calls back when what is asked now goes out. Without it, that is at the end of the turn. */
+  atDeparture?(callback: () => void): void
   /** Shards fail one by one: which of them holds the state of a charge? A single server is shard 0. */
   shardOf(charge: Charge): number
   /** Resolves when a shard has carried out a write that concerns no limit; rejects with StoreUnavailable. */
@@ -15,6 +18,12 @@ export interface RemoteStore extends Store<'async'> {
 /** One decision of a remote store, as a promise. */
 export function asked(store: RemoteStore, charges: readonly Charge[], intent: Intent): Promise<void> {
   return new Promise(resolve => store.ask(charges, intent, resolve))
+}
+
+/** Calls back when what is asked of a store now goes out. */
+export function atDeparture(store: RemoteStore, callback: () => void): void {
+  if (store.atDeparture === undefined) atEndOfTurn(callback)
+  else store.atDeparture(callback)
 }
 
 /** What a remote store tells: an outage is never silent. */

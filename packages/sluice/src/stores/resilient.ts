@@ -2,9 +2,10 @@ import { type Clock, systemClock } from '../clock.ts'
 import { StoreUnavailable } from '../errors.ts'
 import { Breaker } from './breaker.ts'
 import { Calls } from './calls.ts'
+import { Deadlines } from './deadlines.ts'
 import { FirstConnection } from './first-connection.ts'
 import { PromptAnswers } from './prompt-answers.ts'
-import { asked, type RemoteStore, type StoreEvent } from './remote-store.ts'
+import { asked, atDeparture, type RemoteStore, type StoreEvent } from './remote-store.ts'
 import { type Change, Charge, ENFORCED, type Intent, type Rule, type Space } from './store.ts'
 
 export interface ResilientOptions {
@@ -49,7 +50,8 @@ class Resilient implements ResilientStore {
     const { deadlineMs = 25, connectWaitMs = 1000, onEvent, clock = systemClock, random = Math.random } = options
     this.inner = inner
     this.clock = inner.clock
-    this.calls = new Calls(clock, deadlineMs, charge => this.breakerOf(charge))
+    const deadlines = new Deadlines(clock, deadlineMs, callback => atDeparture(inner, callback))
+    this.calls = new Calls(deadlines, charge => this.breakerOf(charge))
     this.connection = new FirstConnection(inner, clock, connectWaitMs)
     const probe = (shard: number) => this.calls.inTime([], inner.probe(shard))
     const changed = (event: StoreEvent) => {
@@ -74,6 +76,10 @@ class Resilient implements ResilientStore {
 
   shardOf(charge: Charge): number {
     return this.inner.shardOf(charge)
+  }
+
+  atDeparture(callback: () => void): void {
+    atDeparture(this.inner, callback)
   }
 
   probe(shard: number): Promise<void> {

@@ -71,7 +71,7 @@ export class BatchCall {
     const isPlain = charges.length === 1 && intent === TAKE && isPlainCharge(first)
     if (this.items.length === 0) this.plainRule = isPlain ? first.rule : undefined
     else if (!isPlain || first.rule !== this.plainRule) this.plainRule = undefined
-    const keys = charges.map(charge => this.keys.numberOf(charge))
+    const keys = charges.length === 1 ? [this.keys.numberOf(first)] : charges.map(charge => this.keys.numberOf(charge))
     this.items.push({ charges, intent, keys, ids: undefined, done })
   }
 

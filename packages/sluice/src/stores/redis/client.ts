@@ -1,4 +1,5 @@
 import { expected } from '../../errors.ts'
+import { corked, type Nodes } from './corked.ts'
 
 /** An ioredis or iovalkey client: one server, Sentinel or a cluster. */
 export interface IoRedisShape {
@@ -41,6 +42,8 @@ export interface Link {
   readonly resendsAfterMs: number
   /** What is sent now goes out now, and into no queue of the client's own. */
   isReady(): boolean
+  /** What is sent meanwhile leaves at once, in as few pieces as can be. */
+  together(send: () => void): void
   /** Calls back when the connection stands, which may be at once. */
   whenReady(callback: () => void): void
   /** Scripts answer in bytes. */
@@ -80,6 +83,10 @@ function isNodeRedisCluster(client: unknown): client is NodeRedisClusterShape {
   return typeof sendCommand === 'function' && typeof once === 'function' && 'masters' in Object(client)
 }
 
+function isCluster(client: IoRedisShape): client is IoRedisShape & Nodes {
+  return client.isCluster === true
+}
+
 /** What of its options says when a client sends again what it has not heard of. */
 interface ResendOptions {
   autoResendUnfulfilledCommands?: boolean
@@ -89,15 +96,16 @@ interface ResendOptions {
 /** How soon it connects again is up to a function of the user's, so it may be at once; a cluster waits a while. */
 function resendsAfterMs(client: IoRedisShape): number {
   const { options = {} } = client as { options?: ResendOptions }
-  if (client.isCluster) return options.retryDelayOnFailover ?? 0
+  if (isCluster(client)) return options.retryDelayOnFailover ?? 0
   return options.autoResendUnfulfilledCommands === false ? Number.POSITIVE_INFINITY : 0
 }
 
 function ioRedisLink(client: IoRedisShape & IoRedisBuffers): Link {
   return {
-    isCluster: client.isCluster === true,
+    isCluster: isCluster(client),
     resendsAfterMs: resendsAfterMs(client),
     isReady: () => client.status === 'ready',
+    together: isCluster(client) ? send => corked(client, send) : send => send(),
     whenReady(callback) {
       if (client.status === 'ready') return callback()
       client.once('ready', callback)
@@ -123,6 +131,7 @@ function nodeRedisLink(
     isCluster,
     resendsAfterMs: Number.POSITIVE_INFINITY, // it rejects what has lost its connection
     isReady,
+    together: send => send(), // it does so by itself
     whenReady(callback) {
       if (isReady()) return callback()
       client.once(isCluster ? 'connect' : 'ready', callback)

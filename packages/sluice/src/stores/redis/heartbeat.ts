@@ -26,7 +26,15 @@ export class Heartbeat {
     this.cancelTimer = undefined
   }
 
-  watch(charges: readonly Charge[]): void {
+  /** Calls `done`, and sees to the slots that were taken by then. */
+  watching(charges: readonly Charge[], done: () => void): () => void {
+    return () => {
+      this.watch(charges)
+      done()
+    }
+  }
+
+  private watch(charges: readonly Charge[]): void {
     for (const charge of charges) {
       const { rule } = charge
       if (rule.kind !== 'slots' || !charge.taken) continue

@@ -40,8 +40,16 @@ export function stemOf(charge: Charge): string {
 }
 
 export function nameOf(stem: string, key: string, tag: number): string {
-  return isWellFormed(key) ? `{${tag}}${stem}:${key}` : `{${tag}}${stem};${escaped(key)}`
+  return isWellFormed(key) ? `${braced(tag)}${stem}:${key}` : `${braced(tag)}${stem};${escaped(key)}`
 }
+
+/** `{tag}`, made once: writing the number costs as much as all the rest of a name. */
+function braced(tag: number): string {
+  bracedTags[tag] ??= `{${tag}}`
+  return bracedTags[tag]
+}
+
+const bracedTags: string[] = []
 
 /** A bucket keeps its state when its rate changes; all others start afresh with another window. */
 function kindOf(rule: Rule): string {

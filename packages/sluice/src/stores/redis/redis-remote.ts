@@ -1,9 +1,10 @@
 import type { Rule } from '../../algorithms/rule.ts'
-import { afterIfStillHere, type Clock, systemClock } from '../../clock.ts'
+import { afterIfStillHere, atEndOfTurn, type Clock, systemClock } from '../../clock.ts'
 import { expected, StoreUnavailable } from '../../errors.ts'
 import { asked, type RemoteStore } from '../remote-store.ts'
 import { type Change, Charge, ENFORCED, type Intent, type Space } from '../store.ts'
 import { decideAcross } from './across.ts'
+import { Departures } from './departures.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { RedisSpace } from './naming.ts'
 import { failureOf } from './script.ts'
@@ -23,6 +24,7 @@ export class RedisRemote implements RemoteStore {
   /** Why this server cannot be used at all. */
   unfit: StoreUnavailable | undefined
   private readonly settings: Settings
+  private readonly departures: Departures
   private readonly shards = new Map<number, Shard>()
   private readonly spaces = new Map<string, RedisSpace>()
   private readonly heartbeat: Heartbeat | undefined
@@ -30,6 +32,7 @@ export class RedisRemote implements RemoteStore {
 
   constructor(settings: Settings) {
     this.settings = settings
+    this.departures = new Departures(settings.link)
     if (settings.heartbeat) this.heartbeat = new Heartbeat(charge => this.amend([{ type: 'renew', charge }]))
     const { testNow } = settings
     this.clock = testNow === undefined ? this.shard(0).clock : { now: () => testNow() / 1000 }
@@ -46,6 +49,11 @@ export class RedisRemote implements RemoteStore {
 
   shardOf(charge: Charge): number {
     return this.settings.link.isCluster ? this.settings.tagOf(charge.key) : 0
+  }
+
+  atDeparture(callback: () => void): void {
+    if (this.settings.batch) this.departures.whenLeaving(callback)
+    else atEndOfTurn(callback)
   }
 
   /** Waits for the first connection and looks at the server, then again from time to time. */
@@ -100,12 +108,8 @@ export class RedisRemote implements RemoteStore {
   }
 
   private askTogether(charges: readonly Charge[], intent: Intent, done: () => void): void {
-    const { heartbeat } = this
-    const held = () => {
-      heartbeat!.watch(charges)
-      done()
-    }
-    this.shard(this.shardOf(charges[0]!)).ask(charges, intent, heartbeat === undefined ? done : held)
+    const shard = this.shard(this.shardOf(charges[0]!))
+    shard.ask(charges, intent, this.heartbeat === undefined ? done : this.heartbeat.watching(charges, done))
   }
 
   async amend(changes: readonly Change[]): Promise<number[]> {
@@ -150,7 +154,7 @@ export class RedisRemote implements RemoteStore {
   private shard(tag: number): Shard {
     let shard = this.shards.get(tag)
     if (shard === undefined) {
-      shard = new Shard(tag, this.settings, this.counters, this.shards.get(0))
+      shard = new Shard(tag, this.settings, this.counters, this.departures, this.shards.get(0))
       this.shards.set(tag, shard)
     }
     return shard

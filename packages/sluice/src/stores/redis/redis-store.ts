@@ -18,7 +18,7 @@ export interface RedisStoreOptions {
   connectWait?: Duration
   /** Refusals are answered again without asking Redis, until they may pass and at most `for`; `false` always asks. */
   denyCache?: { for?: Duration; maxEntries?: number } | false
-  /** Decisions asked for in one turn of the event loop travel together. `true` by default. */
+  /** Decisions asked for in one round of the event loop travel together. `true` by default. */
   batch?: boolean
   /** How many hash tags keys are spread over: in a cluster, the most slots that can be used. 128 by default. */
   tags?: number

@@ -1,5 +1,6 @@
 import { type ErrorCode, StoreUnavailable } from '../../errors.ts'
 import type { Link } from './client.ts'
+import type { Message } from './message.ts'
 
 /** A script as the generator made it: its text, and the name the server knows it by. */
 export interface Script {
@@ -18,11 +19,28 @@ export interface Scripts {
 }
 
 /** Runs a script by its name, and once more with its text where the server does not know it (any more). */
-export function run(link: Link, script: Script, keys: readonly string[], args: readonly string[]): Promise<Reply> {
-  return link.evalsha(script.sha, keys, args).then(replyOf, error => {
+export function run(link: Link, message: Message): Promise<Reply> {
+  return new Promise((resolve, reject) => send(link, message, resolve, reject))
+}
+
+/** The same with no promise but the client's, for calls in their thousands. What `done` throws is a failure as well. */
+export function send(
+  link: Link,
+  { script, keys, args }: Message,
+  done: (reply: Reply) => void,
+  failed: (error: unknown) => void,
+): void {
+  const read = (bytes: unknown) => {
+    try {
+      done(replyOf(bytes))
+    } catch (error) {
+      failed(error)
+    }
+  }
+  link.evalsha(script.sha, keys, args).then(read, error => {
     // A cluster client puts words of its own before it.
-    if (!messageOf(error).includes('NOSCRIPT')) throw error
-    return link.eval(script.text, keys, args).then(replyOf)
+    if (messageOf(error).includes('NOSCRIPT')) link.eval(script.text, keys, args).then(read, failed)
+    else failed(error)
   })
 }
 

@@ -1,13 +1,13 @@
 import type { Rule } from '../../algorithms/rule.ts'
-import { atEndOfTurn } from '../../clock.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Change, Charge, Intent } from '../store.ts'
 import { BatchCall } from './batch-call.ts'
 import { overAlready } from './changes.ts'
 import type { Link } from './client.ts'
-import { newId } from './hold.ts'
-import { Keys, type Message, Specs } from './message.ts'
-import { failureOf, type Reply, run, type Scripts } from './script.ts'
+import type { Departures } from './departures.ts'
+import { Frame } from './frame.ts'
+import { Keys, Specs } from './message.ts'
+import { failureOf, type Reply, run, type Scripts, send } from './script.ts'
 import { ServerClock } from './server-clock.ts'
 
 /** What all shards of a store share. */
@@ -19,7 +19,7 @@ export interface Settings {
   readonly tagOf: (key: string) => number
   /** How long a call may take before nobody wants its answer, in ticks; 0 for as long as it takes. */
   readonly validTicks: number
-  /** What was asked for in one turn of the event loop travels together. */
+  /** What was asked for in one round of the event loop travels together. */
   readonly batch: boolean
   /** Slots are renewed while their decisions are in use. */
   readonly heartbeat: boolean
@@ -36,45 +36,32 @@ export interface ShardStats {
 /** What a reply may start with in place of the time. */
 const NOT_PLAIN = -2
 const MICROSECONDS = 1_000_000
-const LONGEST_RESEND_SECONDS = 60
 
 /**
- * How long a server remembers a reply, for a client that sends a call twice: longer than a call is valid. '' for not at
- * all, where a call that is sent again always comes too late to count.
- */
-function keepSeconds({ link, validTicks }: Settings): string {
-  if (validTicks === 0) return String(LONGEST_RESEND_SECONDS)
-  const inTime = link.resendsAfterMs * 1000 <= validTicks + CLOCK_MARGIN_TICKS
-  return inTime ? String(Math.ceil(validTicks / MICROSECONDS) + 1) : ''
-}
-
-/** How wrong we may be about the server's clock. */
-const CLOCK_MARGIN_TICKS = 10_000
-
-/**
- * One slot of a cluster, or a whole server: what is asked here in one turn of the event loop goes out as one script
+ * One slot of a cluster, or a whole server: what is asked here in one round of the event loop goes out as one script
  * call, or a few, in the order it was asked.
  */
 export class Shard {
   readonly clock: ServerClock
   private readonly settings: Settings
   private readonly stats: ShardStats
-  private readonly clockKey: string
-  private readonly recordStem: string
-  private records = 0
-  private readonly keepSeconds: string
+  private readonly departures: Departures
+  private readonly frame: Frame
   /** By rule: when it was last found that its keys are not plain. */
   private readonly notPlain = new WeakMap<Rule, number>()
-  /** Built but not sent: the last one may still grow. */
+  /** Built but not sent, in this order; the last one may still grow. */
   private waiting: BatchCall[] = []
+  private last: BatchCall | undefined
+  private readonly onLate: () => void
 
-  constructor(tag: number, settings: Settings, stats: ShardStats, sister?: Shard) {
+  constructor(tag: number, settings: Settings, stats: ShardStats, departures: Departures, sister?: Shard) {
     this.clock = new ServerClock(sister?.clock)
     this.settings = settings
     this.stats = stats
-    this.clockKey = `{${tag}}${settings.prefix}:clock`
-    this.recordStem = `{${tag}}${settings.prefix}:call:${newId()}:`
-    this.keepSeconds = keepSeconds(settings)
+    this.departures = departures
+    this.frame = new Frame(tag, settings)
+    this.last = undefined
+    this.onLate = () => stats.late++
   }
 
   ask(charges: readonly Charge[], intent: Intent, done: () => void): void {
@@ -94,14 +81,16 @@ export class Shard {
 
   /** How many processes are alive, this one included: see lua/instances.lua. */
   async instances(id: string, rememberTicks: number): Promise<number> {
-    const key = this.clockKey.replace(/clock$/, 'instances')
-    return (await run(this.settings.link, this.settings.scripts.instances, [key], [id, String(rememberTicks)])).at(0)
+    const key = this.frame.clockKey.replace(/clock$/, 'instances')
+    const { link, scripts } = this.settings
+    return (await run(link, { script: scripts.instances, keys: [key], args: [id, String(rememberTicks)] })).at(0)
   }
 
   async probe(): Promise<void> {
     const sentAt = this.clock.here()
     const { link, scripts, testNow } = this.settings
-    const reply = await run(link, scripts.probe, [this.clockKey], testNow === undefined ? [] : [String(testNow())])
+    const args = testNow === undefined ? [] : [String(testNow())]
+    const reply = await run(link, { script: scripts.probe, keys: [this.frame.clockKey], args })
     this.clock.observe(sentAt, reply.at(0))
   }
 
@@ -115,15 +104,10 @@ export class Shard {
       keys: keys.names,
       args: [`{"logs":1,"specs":${specs.json}}`],
     }
-    const reply = await this.run(message, 0)
+    const reply = await run(this.settings.link, this.frame.around(message, 0))
     const times = Array.from({ length: reply.length - 1 }, (_, n) => reply.at(n + 1))
     if (times[0]! < 0) throw new StoreUnavailable('SLUICE_FOREIGN_VALUE', 'a foreign value stands at the key')
     return times
-  }
-
-  /** Where the reply to the next call is kept: nobody else's ever has that name. */
-  private nextRecord(): string {
-    return this.recordStem + ++this.records
   }
 
   /** The server's time, about. */
@@ -133,19 +117,20 @@ export class Shard {
   }
 
   private openCall(): BatchCall {
-    const last = this.waiting.at(-1)
+    const { last } = this
     if (last !== undefined && !last.isFull) return last
-    // After all that runs in this turn, promises included, and before anything else is waited for.
-    if (last === undefined && this.settings.batch) atEndOfTurn(() => this.flush())
-    const { scripts, tagOf } = this.settings
-    const call = new BatchCall(scripts, tagOf, () => this.stats.late++)
+    const { scripts, tagOf, batch } = this.settings
+    if (last === undefined && batch) this.departures.add(this)
+    const call = new BatchCall(scripts, tagOf, this.onLate)
     this.waiting.push(call)
+    this.last = call
     return call
   }
 
-  private flush(): void {
+  flush(): void {
     const calls = this.waiting
     this.waiting = []
+    this.last = undefined
     // A call that turns out not to be plain is sent again, behind those that followed it: so not where that would matter.
     const isOfOneKind = calls.every(call => call.plainRule === calls[0]!.plainRule)
     for (const call of calls) {
@@ -155,7 +140,7 @@ export class Shard {
   }
 
   private send(call: BatchCall, again = false): void {
-    const { link, validTicks } = this.settings
+    const { link, validTicks, testNow } = this.settings
     // A client that is not connected would keep it and send it when nobody waits for it any more.
     if (!link.isReady()) {
       const what = 'the client is not connected: call its connect(), or wait'
@@ -165,13 +150,14 @@ export class Shard {
     this.stats.calls++
     if (this.isNotPlain(call.plainRule)) call.goInFull()
     const sentAt = this.clock.here()
-    const validUntil = validTicks === 0 || !this.clock.isKnown ? 0 : this.clock.there(sentAt) + validTicks
+    const now = this.clock.there(sentAt)
+    const validUntil = validTicks === 0 || !this.clock.isKnown ? 0 : now + validTicks
+    const failed = (error: unknown) => call.fail(failureOf(error))
     try {
-      this.run(call.message(this.now()), validUntil)
-        .then(reply => this.receive(call, reply, sentAt, again))
-        .catch(error => call.fail(failureOf(error)))
+      const message = this.frame.around(call.message(testNow === undefined ? now : testNow()), validUntil)
+      send(link, message, reply => this.receive(call, reply, sentAt, again), failed)
     } catch (error) {
-      call.fail(failureOf(error)) // what is too large for a string is not even sent
+      failed(error) // what is too large for a string is not even sent
     }
   }
 
@@ -198,15 +184,6 @@ export class Shard {
   private isNotPlain(rule: Rule | undefined): boolean {
     const seenAt = rule === undefined ? undefined : this.notPlain.get(rule)
     return seenAt !== undefined && this.clock.here() - seenAt < MICROSECONDS
-  }
-
-  private run({ script, keys, args }: Message, validUntil: number): Promise<Reply> {
-    const { link, testNow } = this.settings
-    const allKeys = [this.clockKey, ...keys]
-    if (this.keepSeconds !== '') allKeys.push(this.nextRecord())
-    const allArgs = [String(validUntil), this.keepSeconds, ...args]
-    if (testNow !== undefined) allArgs.push(String(testNow()))
-    return run(link, script, allKeys, allArgs)
   }
 }
 

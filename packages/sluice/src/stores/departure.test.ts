@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { fixedWindow } from '../index.ts'
+import { fakeClock } from '../testing/index.ts'
+import { denyCache } from './deny-cache.ts'
+import { RemoteMemory } from './fixtures/remote-memory.ts'
+import type { RemoteStore } from './remote-store.ts'
+import { resilient } from './resilient.ts'
+import { Charge, ENFORCED, ruleOf, TAKE } from './store.ts'
+
+const turn = () => new Promise<void>(resolve => setImmediate(resolve))
+
+test.each<[string, (inner: RemoteStore) => RemoteStore]>([
+  ['by itself', inner => inner],
+  ['behind a deny cache', inner => denyCache(inner)],
+])('the deadline counts from when a store sends what it was asked: %s', async (_, wrapped) => {
+  const clock = fakeClock()
+  const leave: (() => void)[] = []
+  const inner = Object.assign(new RemoteMemory(clock), { atDeparture: (callback: () => void) => leave.push(callback) })
+  inner.set('hung')
+  const store = resilient(wrapped(inner), { clock, deadlineMs: 25 })
+  const rule = ruleOf(fixedWindow({ limit: 10, window: '1h' }))
+  const charge = new Charge({ space: store.space('limit'), block: undefined }, rule, 'a', 1, ENFORCED)
+  const asked = store.decide(charge, TAKE)
+  await turn()
+  clock.advance(100)
+  await turn()
+  expect(charge.fault).toBeUndefined()
+  for (const callback of leave) callback()
+  clock.advance(24)
+  await turn()
+  expect(charge.fault).toBeUndefined()
+  clock.advance(1)
+  await asked
+  expect(charge.fault).toMatchObject({ code: 'SLUICE_STORE_TIMEOUT' })
+})
