@@ -12,15 +12,38 @@ import { type Asked, FOREIGN, rareFacts, readVerdicts } from './verdicts.ts'
 /** A change on its way, and whom to tell. */
 interface Sent {
   readonly change: Change
-  readonly key: number
+  /** The number of its key in the call, once it is in one. */
+  key: number
   /** What the script is told of it, as it was when it was asked for. */
   readonly words: readonly (string | number)[]
   readonly done: (amount: number) => void
   readonly failed: (error: StoreUnavailable) => void
 }
 
+/** What is asked of a shard: a decision or a change. */
+export type Item = Asked | Sent
+
+const NOT_YET: readonly number[] = []
+
+export function decisionItem(charges: readonly Charge[], intent: Intent, done: () => void): Item {
+  return { charges, intent, keys: NOT_YET, ids: undefined, done }
+}
+
+export function changeItem(change: Change, done: Sent['done'], failed: Sent['failed']): Item {
+  return { change, key: 0, words: wordsOf(change), done, failed }
+}
+
+export function failItem(item: Item, error: StoreUnavailable): void {
+  if ('change' in item) {
+    item.failed(error)
+    return
+  }
+  for (const charge of item.charges) charge.fault ??= error
+  item.done()
+}
+
 /** As many as let calls overlap, so that the server works while we write the next one. */
-const MOST_ITEMS = 128
+export const MOST_ITEMS = 128
 /** Lua can hand on about 8,000 values at once. */
 const MOST_KEYS = 1000
 
@@ -31,7 +54,7 @@ const MOST_KEYS = 1000
 export class BatchCall {
   private readonly scripts: Scripts
   private readonly keys: Keys
-  private items: (Asked | Sent)[] = []
+  private items: Item[] = []
   private readonly onLate: () => void
   /** The rule all is plain under so far; undefined where there is more to it. */
   plainRule: Rule | undefined
@@ -46,8 +69,12 @@ export class BatchCall {
     this.places = undefined
   }
 
-  get isFull(): boolean {
-    return this.items.length >= MOST_ITEMS || this.keys.count >= MOST_KEYS
+  get isEmpty(): boolean {
+    return this.items.length === 0
+  }
+
+  isFull(items: number): boolean {
+    return this.items.length >= items || this.keys.count >= MOST_KEYS
   }
 
   /** Nobody waits for any of it any more. A change is worth making all the same: what was taken goes back. */
@@ -66,18 +93,20 @@ export class BatchCall {
     return changes.length > 0
   }
 
-  decide(charges: readonly Charge[], intent: Intent, done: () => void): void {
-    const first = charges[0]!
-    const isPlain = charges.length === 1 && intent === TAKE && isPlainCharge(first)
-    if (this.items.length === 0) this.plainRule = isPlain ? first.rule : undefined
-    else if (!isPlain || first.rule !== this.plainRule) this.plainRule = undefined
-    const keys = charges.length === 1 ? [this.keys.numberOf(first)] : charges.map(charge => this.keys.numberOf(charge))
-    this.items.push({ charges, intent, keys, ids: undefined, done })
-  }
-
-  change(change: Change, done: (amount: number) => void, failed: (error: StoreUnavailable) => void): void {
-    this.plainRule = undefined
-    this.items.push({ change, key: this.keys.numberOf(change.charge), words: wordsOf(change), done, failed })
+  /** Throws where a name would be longer than a string can be, and then it is not in it. */
+  add(item: Item): void {
+    if ('change' in item) {
+      item.key = this.keys.numberOf(item.change.charge)
+      this.plainRule = undefined
+    } else {
+      const { charges, intent } = item
+      const first = charges[0]!
+      item.keys = charges.length === 1 ? [this.keys.numberOf(first)] : charges.map(charge => this.keys.numberOf(charge))
+      const isPlain = charges.length === 1 && intent === TAKE && isPlainCharge(first)
+      if (this.items.length === 0) this.plainRule = isPlain ? first.rule : undefined
+      else if (!isPlain || first.rule !== this.plainRule) this.plainRule = undefined
+    }
+    this.items.push(item)
   }
 
   /** Takes the long way from now on. */
@@ -132,14 +161,7 @@ export class BatchCall {
   }
 
   fail(error: StoreUnavailable): void {
-    for (const item of this.items) {
-      if ('change' in item) {
-        item.failed(error)
-        continue
-      }
-      for (const charge of item.charges) charge.fault ??= error
-      item.done()
-    }
+    for (const item of this.items) failItem(item, error)
   }
 }
 
@@ -148,7 +170,7 @@ function isPlainCharge(charge: Charge): boolean {
 }
 
 /** Nothing to tell of it but its keys. */
-function isRun(item: Asked | Sent): item is Asked {
+function isRun(item: Item): item is Asked {
   return 'charges' in item && item.intent === TAKE && item.charges.every(canRun)
 }
 

@@ -51,6 +51,13 @@ describe('decisions asked for in one turn', () => {
     expect(await Promise.all(keys.map(key => counter.used(key)))).toEqual(keys.map(() => 1))
   })
 
+  test('are shared out evenly', async () => {
+    const counter = counterOf(MANY)
+    const calls = await callsFor(() => Promise.all(times(300, n => counter.take(`key ${n}`))))
+    const keys = calls.map(({ args }) => Number(args[2]))
+    expect(Math.max(...keys) - Math.min(...keys)).toBe(0)
+  })
+
   test('travel together though some waited for a promise', async () => {
     const counter = counterOf(MANY)
     const waits = () => Promise.resolve().then(() => counter.take('b'))

@@ -1,7 +1,7 @@
 import type { Rule } from '../../algorithms/rule.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Change, Charge, Intent } from '../store.ts'
-import { BatchCall } from './batch-call.ts'
+import { BatchCall, changeItem, decisionItem, failItem, type Item, MOST_ITEMS } from './batch-call.ts'
 import { overAlready } from './changes.ts'
 import type { Link } from './client.ts'
 import type { Departures } from './departures.ts'
@@ -49,9 +49,8 @@ export class Shard {
   private readonly frame: Frame
   /** By rule: when it was last found that its keys are not plain. */
   private readonly notPlain = new WeakMap<Rule, number>()
-  /** Built but not sent, in this order; the last one may still grow. */
-  private waiting: BatchCall[] = []
-  private last: BatchCall | undefined
+  /** What leaves next, in the order it was asked. */
+  private waiting: Item[] = []
   private readonly onLate: () => void
 
   constructor(tag: number, settings: Settings, stats: ShardStats, departures: Departures, sister?: Shard) {
@@ -60,23 +59,18 @@ export class Shard {
     this.stats = stats
     this.departures = departures
     this.frame = new Frame(tag, settings)
-    this.last = undefined
     this.onLate = () => stats.late++
   }
 
   ask(charges: readonly Charge[], intent: Intent, done: () => void): void {
-    this.openCall().decide(charges, intent, done)
-    if (!this.settings.batch) this.flush()
+    this.add(decisionItem(charges, intent, done))
   }
 
   /** Nothing is sent for what is known to be over. */
   amend(change: Change): Promise<number> {
     const over = overAlready(change)
     if (over !== undefined) return Promise.resolve(over)
-    return new Promise((done, failed) => {
-      this.openCall().change(change, done, failed)
-      if (!this.settings.batch) this.flush()
-    })
+    return new Promise((done, failed) => this.add(changeItem(change, done, failed)))
   }
 
   /** How many processes are alive, this one included: see lua/instances.lua. */
@@ -116,27 +110,41 @@ export class Shard {
     return testNow === undefined ? this.clock.there(this.clock.here()) : testNow()
   }
 
-  private openCall(): BatchCall {
-    const { last } = this
-    if (last !== undefined && !last.isFull) return last
-    const { scripts, tagOf, batch } = this.settings
-    if (last === undefined && batch) this.departures.add(this)
-    const call = new BatchCall(scripts, tagOf, this.onLate)
-    this.waiting.push(call)
-    this.last = call
-    return call
+  private add(item: Item): void {
+    const isFirst = this.waiting.push(item) === 1
+    if (!this.settings.batch) this.flush()
+    else if (isFirst) this.departures.add(this)
   }
 
   flush(): void {
-    const calls = this.waiting
+    const calls = this.callsOf(this.waiting)
     this.waiting = []
-    this.last = undefined
     // A call that turns out not to be plain is sent again, behind those that followed it: so not where that would matter.
     const isOfOneKind = calls.every(call => call.plainRule === calls[0]!.plainRule)
     for (const call of calls) {
       if (!isOfOneKind) call.goInFull()
       this.send(call)
     }
+  }
+
+  /** Of equal length, so that the server works on one while we see to another: the end of a long one would wait for it. */
+  private callsOf(items: readonly Item[]): BatchCall[] {
+    const { scripts, tagOf } = this.settings
+    const size = Math.ceil(items.length / Math.ceil(items.length / MOST_ITEMS))
+    const calls: BatchCall[] = []
+    let call: BatchCall | undefined
+    for (const item of items) {
+      if (call === undefined || call.isFull(size)) {
+        call = new BatchCall(scripts, tagOf, this.onLate)
+        calls.push(call)
+      }
+      try {
+        call.add(item)
+      } catch (error) {
+        failItem(item, failureOf(error))
+      }
+    }
+    return calls.filter(({ isEmpty }) => !isEmpty)
   }
 
   private send(call: BatchCall, again = false): void {

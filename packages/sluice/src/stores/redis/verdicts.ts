@@ -6,8 +6,8 @@ import type { Reply } from './script.ts'
 export interface Asked {
   readonly charges: readonly Charge[]
   readonly intent: Intent
-  /** The number of each charge's key in the call. */
-  readonly keys: readonly number[]
+  /** The number of each charge's key in the call, once it is in one. */
+  keys: readonly number[]
   /** What a slot or a reservation of each charge is called; 0 where it would be none. */
   ids: readonly number[] | undefined
   readonly done: () => void
