@@ -25,8 +25,24 @@ export type Item = Asked | Sent
 
 const NOT_YET: readonly number[] = []
 
-export function decisionItem(charges: readonly Charge[], intent: Intent, done: () => void): Item {
-  return { charges, intent, keys: NOT_YET, ids: undefined, done }
+/**
+ * A class where a literal would do: once many of a literal have outlived a scavenge the engine makes them as old objects,
+ * and an old object that is dead keeps what it refers to. Of every decision that was all there is, and twice the time.
+ */
+export class DecisionItem implements Asked {
+  readonly charges: readonly Charge[]
+  readonly intent: Intent
+  readonly done: () => void
+  keys: readonly number[]
+  ids: readonly number[] | undefined
+
+  constructor(charges: readonly Charge[], intent: Intent, done: () => void) {
+    this.charges = charges
+    this.intent = intent
+    this.done = done
+    this.keys = NOT_YET
+    this.ids = undefined
+  }
 }
 
 export function changeItem(change: Change, done: Sent['done'], failed: Sent['failed']): Item {

@@ -1,7 +1,7 @@
 import type { Rule } from '../../algorithms/rule.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Change, Charge, Intent } from '../store.ts'
-import { BatchCall, changeItem, decisionItem, failItem, type Item, MOST_ITEMS } from './batch-call.ts'
+import { BatchCall, changeItem, DecisionItem, failItem, type Item, MOST_ITEMS } from './batch-call.ts'
 import { overAlready } from './changes.ts'
 import type { Link } from './client.ts'
 import type { Departures } from './departures.ts'
@@ -63,7 +63,7 @@ export class Shard {
   }
 
   ask(charges: readonly Charge[], intent: Intent, done: () => void): void {
-    this.add(decisionItem(charges, intent, done))
+    this.add(new DecisionItem(charges, intent, done))
   }
 
   /** Nothing is sent for what is known to be over. */
