@@ -35,7 +35,7 @@ export class Outage {
 
   /** The charges as the store decided them; those it could not, as they are decided here. */
   settled(charges: readonly Charge[], intent: Intent): readonly Charge[] {
-    const faulty = charges.length === 1 ? hasFault(charges[0]!) : charges.some(hasFault)
+    const faulty = charges.some(hasFault)
     if (faulty || this.faults.size > 0) this.note(charges)
     return faulty ? this.settle(charges, intent) : charges
   }
