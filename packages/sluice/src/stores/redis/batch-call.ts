@@ -26,8 +26,9 @@ export type Item = Asked | Sent
 const NOT_YET: readonly number[] = []
 
 /**
- * A class where a literal would do: once many of a literal have outlived a scavenge the engine makes them as old objects,
- * and an old object that is dead keeps what it refers to. Of every decision that was all there is, and twice the time.
+ * A class where a literal would do. Literals that have often outlived a scavenge the engine may make as old objects, and an
+ * old object, though dead, keeps all it refers to. With a literal here two of five runs of the bench promoted nearly every
+ * decision, at twice the client's time; with the class none of eight did.
  */
 export class DecisionItem implements Asked {
   readonly charges: readonly Charge[]
