@@ -1,23 +1,10 @@
-import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from 'sluice-harness'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createLimiter, fixedWindow } from '../../index.ts'
 import { fiveOfEach } from '../../limiter/fixtures/five-of-each.ts'
-import { ioredis } from './fixtures/clients.ts'
+import { client, withOwnServer } from './fixtures/own-server.ts'
 import { redisStore } from './redis-store.ts'
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = await ioredis(server)
-})
-
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
+withOwnServer()
 
 const key = (caller: string) => caller
 const held = fixedWindow({ limit: 100, window: '1h' })

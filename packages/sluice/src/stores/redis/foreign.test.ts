@@ -1,28 +1,15 @@
-import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from 'sluice-harness'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createLimiter, fixedWindow, slidingLog, slidingWindow } from '../../index.ts'
 import { fiveOfEach } from '../../limiter/fixtures/five-of-each.ts'
 import type { Change } from '../store.ts'
-import { ioredis } from './fixtures/clients.ts'
 import { bareStore, Counter } from './fixtures/counter.ts'
+import { client, withOwnServer } from './fixtures/own-server.ts'
 import { redisStore } from './redis-store.ts'
+
+withOwnServer()
 
 const FOREIGN = 'SLUICE_FOREIGN_VALUE'
 const CLOCK = '{0}taken:clock'
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = await ioredis(server)
-})
-
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
-
 /** What may stand at a key, made from what a limit has written there itself. */
 const INTRUDERS: [string, (name: string, own: Buffer) => Promise<unknown>][] = [
   ['a list', name => client.rpush(name, 'x', 'y')],

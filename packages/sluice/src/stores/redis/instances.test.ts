@@ -1,24 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis, until } from 'sluice-harness'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { until } from 'sluice-harness'
+import { beforeEach, expect, test } from 'vitest'
 import { createLimiter, fixedWindow } from '../../index.ts'
 import { ioredis } from './fixtures/clients.ts'
 import { bareStore } from './fixtures/counter.ts'
+import { client, server, withOwnServer } from './fixtures/own-server.ts'
 import { redisStore } from './redis-store.ts'
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = await ioredis(server)
-})
-
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
+withOwnServer()
 
 beforeEach(() => client.flushall())
 

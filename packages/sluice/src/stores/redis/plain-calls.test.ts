@@ -1,21 +1,8 @@
-import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from 'sluice-harness'
-import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
-import { ioredis } from './fixtures/clients.ts'
+import { beforeEach, describe, test } from 'vitest'
+import { client, withOwnServer } from './fixtures/own-server.ts'
 import { PLAIN_LIMITS, playPlainCalls, SET_BACK, setBack } from './fixtures/plain-calls.ts'
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = await ioredis(server)
-})
-
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
+withOwnServer()
 
 beforeEach(async () => {
   await client.flushall()

@@ -1,22 +1,9 @@
-import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from 'sluice-harness'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createLimiter, tokenBucket } from '../../index.ts'
-import { ioredis } from './fixtures/clients.ts'
+import { client, withOwnServer } from './fixtures/own-server.ts'
 import { redisStore } from './index.ts'
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = await ioredis(server)
-})
-
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
+withOwnServer()
 
 const POLICY = tokenBucket({ capacity: 1000, refill: '1/h' })
 const process = () => createLimiter(POLICY, { name: 'resumed', store: redisStore(client) })

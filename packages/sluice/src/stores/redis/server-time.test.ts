@@ -1,28 +1,15 @@
-import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from 'sluice-harness'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { fixedWindow, tokenBucket } from '../../index.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { ofEveryRateKind } from '../../testing/store-suite/policies.ts'
-import { ioredis } from './fixtures/clients.ts'
 import { bareStore, Counter } from './fixtures/counter.ts'
+import { client, withOwnServer } from './fixtures/own-server.ts'
 import { timedStore } from './fixtures/timed-store.ts'
+
+withOwnServer()
 
 const HOUR = 3_600_000_000
 const FIVE = fixedWindow({ limit: 5, window: '1h', align: 'first' })
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = await ioredis(server)
-})
-
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
-
 /** The server's own time, in ticks. */
 async function serverNow(): Promise<number> {
   const [seconds, microseconds] = await client.time()

@@ -1,27 +1,14 @@
-import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from 'sluice-harness'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { describe, test } from 'vitest'
 import type { Policy } from '../../index.ts'
 import { KINDS } from '../../testing/trace.ts'
-import { ioredis } from './fixtures/clients.ts'
 import { forgetting } from './fixtures/forgetting.ts'
+import { client, withOwnServer } from './fixtures/own-server.ts'
 import { timedStore } from './fixtures/timed-store.ts'
 import { playTogether, Twins } from './fixtures/twins.ts'
 
+withOwnServer()
+
 const STEPS = 1000
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = await ioredis(server)
-})
-
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
-
 /** Plays a trace for each seed. */
 async function play(kind: Policy['kind'], seeds: readonly number[], between?: (twins: Twins) => Promise<unknown>) {
   await client.flushall()
