@@ -3,7 +3,7 @@ import type { Decision } from '../decision.ts'
 import { ChargedDecision } from '../limiter/charged-decision.ts'
 import { createLimiter } from '../limiter/create.ts'
 import { encodeKey } from '../limiter/key.ts'
-import { isLaneDecision } from '../limiter/lane-decision.ts'
+import { LaneDecision } from '../limiter/lane-decision.ts'
 import type { LimiterOptions } from '../limiter/limiter.ts'
 import type { LimitMode, LimitOptions } from '../limiter/limits.ts'
 import type { Maybe } from '../limiter/maybe.ts'
@@ -133,7 +133,7 @@ export class Guard {
     reply: Reply,
     reader: Reader<never, Reply>,
   ): Maybe<Outcome | undefined> {
-    const decision = isLaneDecision(made) ? made.full : made // read more than once: worked out once
+    const decision = made instanceof LaneDecision ? made.full : made // read more than once: worked out once
     if (!(decision instanceof ChargedDecision)) return undefined // no limit applied
     const { answering } = this
     const outcome: Outcome = {

@@ -1,17 +1,36 @@
 import type { Decision, DecisionJson, Degraded, LimitState, Reason } from '../decision.ts'
-import type { Charge, Entry, Lane, Lanes, LanesEntry } from '../stores/store.ts'
+import type { Lane, Passage } from '../stores/lane.ts'
+import type { Charge } from '../stores/store.ts'
 import { ChargedDecision } from './charged-decision.ts'
 
 /**
  * A decision made in an express lane. It holds the few numbers the answer is made of; the charges, and all that can be
- * read of them, are worked out when somebody reads them.
+ * read of them, are worked out when somebody reads them. One class without another above it: it is made for every
+ * request, and a constructor that calls a second one costs more than the fields it sets.
  */
-abstract class LaneDecision implements Decision {
-  /** More than 0 once it was taken. */
-  receipt = 0
+export class LaneDecision<K, U> implements Decision, Passage<U> {
+  readonly receipt: number
+  readonly tick: number
+  readonly used: U
+  charges: readonly Charge[] | undefined
+  private readonly lane: Lane<K, U>
+  private readonly key: K
+
+  /** Of what the lane has just taken, or not. */
+  constructor(lane: Lane<K, U>, key: K) {
+    this.receipt = lane.receipt
+    this.tick = lane.tick
+    this.used = lane.used
+    this.charges = lane.charges
+    this.lane = lane
+    this.key = key
+  }
 
   /** The same decision with its charges. */
-  abstract get full(): ChargedDecision
+  get full(): ChargedDecision {
+    this.charges ??= this.lane.chargesOf(this.key, this)
+    return new ChargedDecision(this.charges)
+  }
 
   get allowed(): boolean {
     return this.receipt > 0
@@ -57,7 +76,10 @@ abstract class LaneDecision implements Decision {
     return this.full.limits
   }
 
-  abstract release(): void
+  /** Whoever took a slot has its charge. */
+  release(): void {
+    if (this.charges !== undefined) this.full.release()
+  }
 
   [Symbol.dispose](): void {
     this.release()
@@ -70,65 +92,4 @@ abstract class LaneDecision implements Decision {
   [Symbol.for('nodejs.util.inspect.custom')](): DecisionJson {
     return this.toJSON()
   }
-}
-
-/** What has no number yet: a number put here first would be allocated, and then again. */
-const UNDECIDED = undefined as unknown as number
-
-/** The decision of one limit. */
-export class LoneDecision extends LaneDecision implements Entry {
-  readonly key: string
-  tick: number
-  used: number
-  charge: Charge | undefined
-  private readonly lane: Lane
-
-  constructor(lane: Lane, key: string) {
-    super()
-    this.lane = lane
-    this.key = key
-    this.tick = UNDECIDED
-    this.used = UNDECIDED
-    this.charge = undefined
-  }
-
-  override get full(): ChargedDecision {
-    this.charge ??= this.lane.chargeOf(this)
-    return new ChargedDecision([this.charge])
-  }
-
-  /** Whoever took a slot has its charge. */
-  override release(): void {
-    if (this.charge !== undefined) this.full.release()
-  }
-}
-
-/** The decision of several limits, all of them or none of them. */
-export class SeveralDecision extends LaneDecision implements LanesEntry {
-  readonly keys: string | readonly string[]
-  tick: number
-  used: readonly number[] | undefined
-  charges: readonly Charge[] | undefined
-  private readonly lanes: Lanes
-
-  constructor(lanes: Lanes, keys: string | readonly string[]) {
-    super()
-    this.lanes = lanes
-    this.keys = keys
-    this.tick = UNDECIDED
-    this.used = undefined
-    this.charges = undefined
-  }
-
-  override get full(): ChargedDecision {
-    this.charges ??= this.lanes.chargesOf(this)
-    return new ChargedDecision(this.charges)
-  }
-
-  /** These lanes are for buckets: there is no slot to give back. */
-  override release(): void {}
-}
-
-export function isLaneDecision(decision: unknown): decision is LoneDecision | SeveralDecision {
-  return decision instanceof LaneDecision
 }

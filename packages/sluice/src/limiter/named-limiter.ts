@@ -2,22 +2,12 @@ import { TICKS_PER_MS } from '../clock.ts'
 import type { Decision } from '../decision.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { expected } from '../errors.ts'
-import {
-  type Change,
-  type Charge,
-  type Intent,
-  type Lane,
-  type Lanes,
-  LOOK,
-  type Mode,
-  reserving,
-  type Store,
-  TAKE,
-} from '../stores/store.ts'
+import type { LoneLane, SharedLane } from '../stores/lane.ts'
+import { type Change, type Charge, type Intent, LOOK, type Mode, reserving, type Store, TAKE } from '../stores/store.ts'
 import { Changes } from './changes.ts'
 import { ChargedDecision } from './charged-decision.ts'
 import { Charging } from './charging.ts'
-import { isLaneDecision, LoneDecision, SeveralDecision } from './lane-decision.ts'
+import { LaneDecision } from './lane-decision.ts'
 import type { CostOption, Limiter, LimiterEvent, LimiterOptions, NamedLimits, WaitOptions } from './limiter.ts'
 import {
   type BoundLimit,
@@ -50,8 +40,8 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   private readonly report = new ShadowReport()
   private waiting: Waiting | undefined
   /** The express lanes for requests of cost 1, while every limit is enforced by one rule in a store that has them. */
-  private lane: Lane | undefined
-  private lanes: Lanes | undefined
+  private lane: LoneLane | undefined
+  private sharedLane: SharedLane | undefined
 
   constructor(options: LimiterOptions<S> & Pick<NamedLimits<S>, 'select'>, limits: Limits<S>, shortForm: boolean) {
     checkOptions(options, limits, shortForm)
@@ -79,14 +69,16 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
 
   consume(subject: S, options?: CostOption): never {
     if (options === undefined) {
-      const { lane, lanes } = this
+      const { lane, sharedLane } = this
       if (lane !== undefined && typeof subject === 'string') {
-        const decision = new LoneDecision(lane, subject)
-        lane.take(decision)
-        return this.tell(decision, subject) as never
+        lane.take(subject)
+        return this.tell(new LaneDecision(lane, subject), subject) as never
       }
-      const keys = lanes === undefined ? undefined : this.charging.keys(subject)
-      if (keys !== undefined) return this.consumeSeveral(subject, keys) as never
+      const keys = sharedLane === undefined ? undefined : this.charging.keys(subject)
+      if (keys !== undefined) {
+        sharedLane!.take(keys)
+        return this.tell(new LaneDecision(sharedLane!, keys), subject) as never
+      }
     }
     return this.decide(subject, costOf(options), TAKE) as never
   }
@@ -96,7 +88,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   }
 
   refund(target: Decision | S, options?: { cost: number }): never {
-    if (isLaneDecision(target)) return this.refund(target.full)
+    if (target instanceof LaneDecision) return this.refund(target.full)
     if (target instanceof ChargedDecision) {
       return andThen(this.changes.makeIfPossible(refundsOf(target)), nothing) as never
     }
@@ -187,12 +179,6 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     return reservationOf(decision, cost, amend, limit => this.charging.named(limit))
   }
 
-  private consumeSeveral(subject: S, keys: string | readonly string[]): Decision {
-    const decision = new SeveralDecision(this.lanes!, keys)
-    this.lanes!.take(decision)
-    return this.tell(decision, subject)
-  }
-
   private decide(subject: S, cost: number, intent: Intent): Maybe<Decision> {
     const charges = this.charging.all(subject, cost)
     if (charges.length === 0) return this.answer(this.unlimited(subject, intent))
@@ -254,10 +240,10 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     const lanes = limits.map(limit => this.laneOf(limit)).filter(lane => lane !== undefined)
     const open = lanes.length === limits.length && !this.charging.selects
     this.lane = open && only !== undefined ? lanes[0] : undefined
-    this.lanes = open && only === undefined ? this.store.lanes?.(lanes) : undefined
+    this.sharedLane = open && only === undefined ? this.store.sharedLane?.(lanes) : undefined
   }
 
-  private laneOf(limit: BoundLimit<S>): Lane | undefined {
+  private laneOf(limit: BoundLimit<S>): LoneLane | undefined {
     const { mode, ruleFor, cost, bucket } = limit
     if (mode !== 'enforce' || typeof ruleFor === 'function' || cost !== undefined || bucket !== undefined) {
       return undefined

@@ -3,6 +3,7 @@ import type { Rule } from '../algorithms/rule.ts'
 import { remainingOf, type Verdict } from '../algorithms/verdict.ts'
 import type { Clock } from '../clock.ts'
 import type { StoreUnavailable } from '../errors.ts'
+import type { LoneLane, SharedLane } from './lane.ts'
 
 /** A policy made ready for a store: what every charge carries. */
 export { type Rule, ruleOf } from '../algorithms/rule.ts'
@@ -35,9 +36,9 @@ export interface Store<M extends Mode = Mode> {
    */
   ask?(charges: readonly Charge[], intent: Intent, done: () => void): void
   /** A faster way in for requests of cost 1 to one limit under one rule, where a store has one. */
-  lane?(limit: Limit, rule: Rule): Lane | undefined
-  /** The same for several limits, given the lane of each. */
-  lanes?(lanes: readonly Lane[]): Lanes | undefined
+  lane?(limit: Limit, rule: Rule): LoneLane
+  /** The same for several limits, given the lane of each; undefined where these have none. */
+  sharedLane?(lanes: readonly LoneLane[]): SharedLane | undefined
   /** Changes that no limit can refuse. Of a settlement it answers what was charged, of a release or renewal 1 if the slot
    * was still held; of the others nothing of meaning. */
   amend(changes: readonly Change[]): Answer<M, number[]>
@@ -191,40 +192,6 @@ export class Charge implements Verdict {
   set cached(cached: boolean) {
     this.rare = { ...this.rare, cached }
   }
-}
-
-/** A charge of cost 1 on its way through a lane: as little as can be told about it. */
-export interface Entry {
-  readonly key: string
-  /** More than 0 once it was taken. */
-  receipt: number
-  /** The tick of the decision. */
-  tick: number
-  used: number
-  /** The charge itself, where one had to be made. */
-  charge: Charge | undefined
-}
-
-export interface Lane {
-  readonly limit: Limit
-  take(entry: Entry): void
-  /** The charge that an entry stands for. */
-  chargeOf(entry: Entry): Charge
-}
-
-/** The same for several limits. */
-export interface LanesEntry {
-  /** One for each limit, or the one that all of them have. */
-  readonly keys: string | readonly string[]
-  receipt: number
-  tick: number
-  used: readonly number[] | undefined
-  charges: readonly Charge[] | undefined
-}
-
-export interface Lanes {
-  take(entry: LanesEntry): void
-  chargesOf(entry: LanesEntry): Charge[]
 }
 
 interface Rare {

@@ -1,6 +1,7 @@
 import { type BucketRule, decide, describe, over } from '../../algorithms/bucket.ts'
 import type { KeyHash } from '../../hash.ts'
-import { Charge, ENFORCED, type Entry, type Lane, type Limit } from '../store.ts'
+import type { LoneLane, Passage } from '../lane.ts'
+import { Charge, ENFORCED, type Limit } from '../store.ts'
 import { type BucketLedger, FAR } from './bucket-ledger.ts'
 import type { House } from './house.ts'
 import type { KeyTable, Room } from './key-table.ts'
@@ -8,12 +9,19 @@ import type { Shared } from './keys.ts'
 import type { MemorySpace } from './memory-space.ts'
 import type { StoreTime } from './store-time.ts'
 
+/** Makes the engine keep a field as a raw double from the start. */
+const FRACTION = 0.5
+
 /**
  * The express lane of a bucket: one request, one bucket, nothing blocked or held. A key already here is read and written
  * once, and all else stays in registers. It is sought before the clock is read, so that the processor fetches its state
  * meanwhile. Whatever is less plain takes the long way.
  */
-export class BucketLane implements Lane {
+export class BucketLane implements LoneLane {
+  receipt = 0
+  tick = FRACTION
+  used = FRACTION
+  charges: readonly Charge[] | undefined = undefined
   readonly limit: Limit
   readonly rule: BucketRule
   readonly space: MemorySpace
@@ -22,9 +30,9 @@ export class BucketLane implements Lane {
   private readonly time: StoreTime
   private readonly room: Room
   private readonly house: House
-  private readonly longWay: Lane
+  private readonly longWay: LoneLane
 
-  constructor(limit: Limit, rule: BucketRule, shared: Shared, house: House, longWay: Lane) {
+  constructor(limit: Limit, rule: BucketRule, shared: Shared, house: House, longWay: LoneLane) {
     this.limit = limit
     this.rule = rule
     this.space = limit.space as MemorySpace
@@ -36,9 +44,9 @@ export class BucketLane implements Lane {
     this.longWay = longWay
   }
 
-  take(entry: Entry): void {
+  take(key: string): void {
     const { hash, rule, table, time } = this
-    const lo = hash.of(entry.key)
+    const lo = hash.of(key)
     const { hi } = hash
     const segment = table.segmentOf(hi)
     const at = table.find(segment, hi, lo)
@@ -46,7 +54,7 @@ export class BucketLane implements Lane {
     const { now } = time
     const units = (now - segment.origin) * rule.perTick
     if (at < 0 || units >= FAR || !this.space.plain) {
-      this.longWay.take(entry)
+      this.takeTheLongWay(key)
       return
     }
     let level = segment.cells[at]! - units
@@ -54,21 +62,32 @@ export class BucketLane implements Lane {
     if (over(level, rule, 1) <= 0) {
       level += rule.perRequest
       segment.cells[at] = units + level
-      entry.receipt = this.room.resets + 1
-    }
-    entry.tick = now
-    entry.used = level
+      this.receipt = this.room.resets + 1
+    } else this.receipt = 0
+    this.tick = now
+    this.used = level
+    this.charges = undefined
     this.house.keep()
   }
 
-  chargeOf(entry: Entry): Charge {
+  chargesOf(key: string, passage: Passage<number>): readonly Charge[] {
+    return [this.chargeOf(key, passage.receipt, passage.tick, passage.used)]
+  }
+
+  chargeOf(key: string, receipt: number, tick: number, used: number): Charge {
     const { rule } = this
-    const charge = new Charge(this.limit, rule, entry.key, 1, ENFORCED)
-    charge.at = entry.tick
-    charge.receipt = entry.receipt
+    const charge = new Charge(this.limit, rule, key, 1, ENFORCED)
+    charge.at = tick
+    charge.receipt = receipt
     // Whether it passed shows in the receipt; what was not taken is judged again on the level it found.
-    decide(entry.used, rule, entry.tick, entry.receipt > 0 ? 0 : 1, charge)
-    describe(entry.used, rule, entry.tick, charge)
+    decide(used, rule, tick, receipt > 0 ? 0 : 1, charge)
+    describe(used, rule, tick, charge)
     return charge
+  }
+
+  private takeTheLongWay(key: string): void {
+    this.longWay.take(key)
+    this.receipt = this.longWay.receipt
+    this.charges = this.longWay.charges
   }
 }

@@ -1,6 +1,7 @@
 import { over } from '../../algorithms/bucket.ts'
 import type { KeyHash } from '../../hash.ts'
-import { Charge, ENFORCED, type Lanes, type LanesEntry } from '../store.ts'
+import type { Passage, SharedLane } from '../lane.ts'
+import { Charge, ENFORCED } from '../store.ts'
 import type { BucketLane } from './bucket-lane.ts'
 import { FAR } from './bucket-ledger.ts'
 import type { House } from './house.ts'
@@ -9,7 +10,11 @@ import type { Shared } from './keys.ts'
 import type { StoreTime } from './store-time.ts'
 
 /** The express lane of several buckets: sought side by side, judged at one time, taken together or not at all. */
-export class BucketLanes implements Lanes {
+export class BucketLanes implements SharedLane {
+  receipt = 0
+  tick = 0
+  used: readonly number[] = []
+  charges: readonly Charge[] | undefined = undefined
   private readonly lanes: readonly BucketLane[]
   private readonly hash: KeyHash
   private readonly time: StoreTime
@@ -40,27 +45,24 @@ export class BucketLanes implements Lanes {
     }
   }
 
-  take(entry: LanesEntry): void {
-    this.seek(entry.keys)
+  take(keys: string | readonly string[]): void {
+    this.seek(keys)
     this.time.read()
     const passes = this.judge(this.time.now)
     if (passes === undefined) {
-      this.takeLong(entry)
+      this.takeTheLongWay(keys)
       return
     }
-    if (passes) {
-      this.fill(this.time.now)
-      entry.receipt = this.room.resets + 1
-    }
-    entry.tick = this.time.now
-    entry.used = this.levels.slice()
+    if (passes) this.fill(this.time.now)
+    this.receipt = passes ? this.room.resets + 1 : 0
+    this.tick = this.time.now
+    this.used = this.levels.slice()
+    this.charges = undefined
     this.house.keep()
   }
 
-  chargesOf({ keys, receipt, tick, used }: LanesEntry): Charge[] {
-    return this.lanes.map((lane, i) =>
-      lane.chargeOf({ key: keyAt(keys, i), receipt, tick, used: used![i]!, charge: undefined }),
-    )
+  chargesOf(keys: string | readonly string[], { receipt, tick, used }: Passage<readonly number[]>): readonly Charge[] {
+    return this.lanes.map((lane, i) => lane.chargeOf(keyAt(keys, i), receipt, tick, used[i]!))
   }
 
   private seek(keys: string | readonly string[]): void {
@@ -104,11 +106,11 @@ export class BucketLanes implements Lanes {
     }
   }
 
-  private takeLong(entry: LanesEntry): void {
-    const charges = this.lanes.map(({ limit, rule }, i) => new Charge(limit, rule, keyAt(entry.keys, i), 1, ENFORCED))
+  private takeTheLongWay(keys: string | readonly string[]): void {
+    const charges = this.lanes.map(({ limit, rule }, i) => new Charge(limit, rule, keyAt(keys, i), 1, ENFORCED))
     this.theLongWay(charges)
-    entry.charges = charges
-    entry.receipt = charges.every(charge => charge.taken) ? charges[0]!.receipt : 0
+    this.charges = charges
+    this.receipt = charges.every(charge => charge.taken) ? charges[0]!.receipt : 0
   }
 }
 

@@ -1,8 +1,13 @@
-import { Charge, ENFORCED, type Entry, type Lane, type Limit, type Rule } from '../store.ts'
+import type { LoneLane, Passage } from '../lane.ts'
+import { Charge, ENFORCED, type Limit, type Rule } from '../store.ts'
 
 /** The lane of a limit that has no faster way: the charge is made at once, and decided like any other. */
-export class ChargeLane implements Lane {
-  readonly limit: Limit
+export class ChargeLane implements LoneLane {
+  receipt = 0
+  readonly tick = 0
+  readonly used = 0
+  charges: readonly Charge[] = []
+  private readonly limit: Limit
   private readonly rule: Rule
   private readonly decide: (charge: Charge) => void
 
@@ -12,14 +17,14 @@ export class ChargeLane implements Lane {
     this.decide = decide
   }
 
-  take(entry: Entry): void {
-    const charge = new Charge(this.limit, this.rule, entry.key, 1, ENFORCED)
+  take(key: string): void {
+    const charge = new Charge(this.limit, this.rule, key, 1, ENFORCED)
     this.decide(charge)
-    entry.receipt = charge.receipt
-    entry.charge = charge
+    this.receipt = charge.receipt
+    this.charges = [charge]
   }
 
-  chargeOf(entry: Entry): Charge {
-    return entry.charge!
+  chargesOf(_key: string, passage: Passage<number>): readonly Charge[] {
+    return passage.charges!
   }
 }

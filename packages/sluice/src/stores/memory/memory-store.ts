@@ -2,14 +2,13 @@ import type { Rule } from '../../algorithms/rule.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import { expected } from '../../errors.ts'
 import { KeyHash } from '../../hash.ts'
+import type { LoneLane, SharedLane } from '../lane.ts'
 import {
   type Change,
   type Charge,
   ENFORCED,
   type Intent,
   isTaken,
-  type Lane,
-  type Lanes,
   type Limit,
   type Space,
   type Store,
@@ -129,13 +128,13 @@ class InProcess implements MemoryStore {
     this.house.keep()
   }
 
-  lane(limit: Limit, rule: Rule): Lane {
+  lane(limit: Limit, rule: Rule): LoneLane {
     const longWay = new ChargeLane(limit, rule, charge => this.decide(charge, TAKE))
     const plain = rule.kind === 'bucket' && rule.limit > 0 && limit.block === undefined
     return plain ? new BucketLane(limit, rule, this.shared, this.house, longWay) : longWay
   }
 
-  lanes(lanes: readonly Lane[]): Lanes | undefined {
+  sharedLane(lanes: readonly LoneLane[]): SharedLane | undefined {
     if (!lanes.every(lane => lane instanceof BucketLane)) return undefined
     return new BucketLanes(lanes, this.shared, this.house, charges => this.decideAll(charges, TAKE))
   }

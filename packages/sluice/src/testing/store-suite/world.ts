@@ -1,15 +1,6 @@
 import { TICKS_PER_MS } from '../../clock.ts'
-import {
-  type Change,
-  type Charge,
-  ENFORCED,
-  type Entry,
-  type Intent,
-  type Lane,
-  type LanesEntry,
-  type Store,
-  TAKE,
-} from '../../stores/store.ts'
+import type { Lane, LoneLane } from '../../stores/lane.ts'
+import { type Change, type Charge, ENFORCED, type Intent, type Store, TAKE } from '../../stores/store.ts'
 import { type FakeClock, fakeClock } from '../fake-clock.ts'
 import { same } from './case.ts'
 
@@ -64,7 +55,7 @@ export class World {
   async decide(charges: readonly Charge[], intent: Intent): Promise<void> {
     this.now = Math.max(this.now, this.tick)
     const turn = ++this.asked % 4
-    const express = turn === 2 ? this.byLane(charges, intent) : turn === 3 && this.byLanes(charges, intent)
+    const express = turn === 2 ? this.byLane(charges, intent) : turn === 3 && this.bySharedLane(charges, intent)
     if (!express) {
       if (turn === 1 && charges.length === 1) await this.store.decide(charges[0]!, intent)
       else await this.store.decideAll(charges, intent)
@@ -77,29 +68,27 @@ export class World {
     const [charge] = charges
     const lane = charge !== undefined && charges.length === 1 ? this.laneOf(charge, intent) : undefined
     if (charge === undefined || lane === undefined) return false
-    const entry: Entry = { key: charge.key, receipt: 0, tick: 0, used: 0, charge: undefined }
-    lane.take(entry)
-    Object.assign(charge, entry.charge ?? lane.chargeOf(entry))
+    lane.take(charge.key)
+    Object.assign(charge, passed(lane, charge.key)[0])
     return true
   }
 
-  /** By the express lanes for several, if the store has one for each of them. */
-  private byLanes(charges: readonly Charge[], intent: Intent): boolean {
+  /** By the express lane for several, if the store has one for each of them. */
+  private bySharedLane(charges: readonly Charge[], intent: Intent): boolean {
     const each = charges.map(charge => this.laneOf(charge, intent)).filter(lane => lane !== undefined)
-    const lanes = each.length === charges.length ? this.store.lanes?.(each) : undefined
-    if (lanes === undefined) return false
+    const lane = each.length === charges.length ? this.store.sharedLane?.(each) : undefined
+    if (lane === undefined) return false
     const apart = charges.map(charge => charge.key)
     const keys = this.asked % 8 === 3 && new Set(apart).size === 1 ? apart[0]! : apart
-    const entry: LanesEntry = { keys, receipt: 0, tick: 0, used: undefined, charges: undefined }
-    lanes.take(entry)
-    const made = entry.charges ?? lanes.chargesOf(entry)
+    lane.take(keys)
+    const made = passed(lane, keys)
     charges.forEach((charge, i) => {
       Object.assign(charge, made[i])
     })
     return true
   }
 
-  private laneOf({ limit, rule, cost, role }: Charge, intent: Intent): Lane | undefined {
+  private laneOf({ limit, rule, cost, role }: Charge, intent: Intent): LoneLane | undefined {
     return intent === TAKE && cost === 1 && role === ENFORCED ? this.store.lane?.(limit, rule) : undefined
   }
 
@@ -107,6 +96,11 @@ export class World {
     this.now = Math.max(this.now, this.tick)
     return this.store.amend(changes)
   }
+}
+
+/** The charges of the request that a lane has just seen to. */
+function passed<K, U>(lane: Lane<K, U>, key: K): readonly Charge[] {
+  return lane.charges ?? lane.chargesOf(key, lane)
 }
 
 /** A double of milliseconds tells neighbouring ticks apart until the year 2109: traces stop before. */

@@ -1,0 +1,31 @@
+import type { Charge } from './store.ts'
+
+/**
+ * A store's faster way in, for requests of cost 1 to limits that are enforced under one rule each. It leaves what came of
+ * a request in fields, until the next one: whoever asks then makes one object of them, whole, where a number returned
+ * might have to be boxed and an object filled in piece by piece would be written twice.
+ *
+ * `K` is the key, or the keys, of a request, and `U` what is counted then: a number for each limit.
+ */
+export interface Lane<K, U> extends Passage<U> {
+  take(key: K): void
+  /** The charges that a request stands for, once somebody reads them. */
+  chargesOf(key: K, passage: Passage<U>): readonly Charge[]
+}
+
+/** What came of one request. */
+export interface Passage<U> {
+  /** More than 0 if it was taken. */
+  readonly receipt: number
+  /** The tick of the decision. */
+  readonly tick: number
+  readonly used: U
+  /** The charges themselves, where they had to be made: nothing else but the receipt means anything then. */
+  readonly charges: readonly Charge[] | undefined
+}
+
+/** The lane of one limit. */
+export type LoneLane = Lane<string, number>
+
+/** The lane of several limits: a key for each of them, or the one that all of them have. */
+export type SharedLane = Lane<string | readonly string[], readonly number[]>
