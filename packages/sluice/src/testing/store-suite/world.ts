@@ -1,5 +1,5 @@
 import { TICKS_PER_MS } from '../../clock.ts'
-import type { Lane, LoneLane } from '../../stores/lane.ts'
+import type { Lane, LoneLane, SharedLane } from '../../stores/lane.ts'
 import { type Change, type Charge, ENFORCED, type Intent, type Store, TAKE } from '../../stores/store.ts'
 import { type FakeClock, fakeClock } from '../fake-clock.ts'
 import { same } from './case.ts'
@@ -38,6 +38,8 @@ export class World {
   now = 0
   private tick = 0
   private asked = 0
+  private readonly lanes = new Kept<LoneLane>()
+  private readonly sharedLanes = new Kept<SharedLane>()
 
   constructor(store: Store, clock: FakeClock) {
     this.store = store
@@ -76,7 +78,8 @@ export class World {
   /** By the express lane for several, if the store has one for each of them. */
   private bySharedLane(charges: readonly Charge[], intent: Intent): boolean {
     const each = charges.map(charge => this.laneOf(charge, intent)).filter(lane => lane !== undefined)
-    const lane = each.length === charges.length ? this.store.sharedLane?.(each) : undefined
+    const areAll = each.length === charges.length
+    const lane = areAll ? this.sharedLanes.of(each, () => this.store.sharedLane?.(each)) : undefined
     if (lane === undefined) return false
     const apart = charges.map(charge => charge.key)
     const keys = this.asked % 8 === 3 && new Set(apart).size === 1 ? apart[0]! : apart
@@ -89,12 +92,25 @@ export class World {
   }
 
   private laneOf({ limit, rule, cost, role }: Charge, intent: Intent): LoneLane | undefined {
-    return intent === TAKE && cost === 1 && role === ENFORCED ? this.store.lane?.(limit, rule) : undefined
+    if (intent !== TAKE || cost !== 1 || role !== ENFORCED) return undefined
+    return this.lanes.of([limit, rule], () => this.store.lane?.(limit, rule))
   }
 
   async amend(changes: readonly Change[]): Promise<number[]> {
     this.now = Math.max(this.now, this.tick)
     return this.store.amend(changes)
+  }
+}
+
+/** What was made of a list of things, for as long as a world lasts: a lane must not mix up one request with the next. */
+class Kept<T> {
+  private readonly all: { readonly list: readonly unknown[]; readonly made: T | undefined }[] = []
+
+  of(list: readonly unknown[], make: () => T | undefined): T | undefined {
+    const isSame = (one: readonly unknown[]) => one.length === list.length && one.every((thing, i) => thing === list[i])
+    const kept = this.all.find(one => isSame(one.list)) ?? { list, made: make() }
+    if (!this.all.includes(kept)) this.all.push(kept)
+    return kept.made
   }
 }
 
