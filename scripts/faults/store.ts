@@ -79,7 +79,7 @@ export const storeFaults: readonly Fault[] = [
     part: 'express lane',
     says: 'blocks and reservations are overlooked',
     file: 'stores/memory/bucket-lane.ts',
-    find: ' || !this.space.plain',
+    find: ' || this.space.plain !== true',
     replace: '',
   },
   {
@@ -95,8 +95,8 @@ export const storeFaults: readonly Fault[] = [
     part: 'express lane',
     says: 'several buckets are filled although one of them refuses',
     file: 'stores/memory/bucket-lanes.ts',
-    find: 'if (over(level, rule, 1) > 0) passes = false',
-    replace: 'passes = over(level, rule, 1) <= 0',
+    find: 'if (level > highest) passes = false',
+    replace: 'passes = level <= highest',
   },
   {
     law: [5],

@@ -25,26 +25,28 @@ const SUSPEND_MS = 100
 /** Kept here because Node makes the global a getter, which would cost as much as a tenth of the reading itself. */
 const monotonic = performance
 
-let anchor = monotonic.timeOrigin
-let recheckAt = 0
-
 /**
  * The default clock: monotonic, so a wall clock set back hands out no quota. The monotonic clock stands still while
  * the machine sleeps, so about once a second it is compared with the wall clock and moved forward, never back.
  */
-export const systemClock: Clock = {
-  now() {
+class SystemClock implements Clock {
+  private anchor = monotonic.timeOrigin
+  private recheckAt = 0
+
+  now(): number {
     const elapsed = monotonic.now()
-    if (elapsed >= recheckAt) reanchor(elapsed)
-    return anchor + elapsed
-  },
+    if (elapsed >= this.recheckAt) this.recheck(elapsed)
+    return this.anchor + elapsed
+  }
+
+  private recheck(elapsed: number): void {
+    this.recheckAt = elapsed + RECHECK_MS
+    const behind = Date.now() - (this.anchor + elapsed)
+    if (behind > SUSPEND_MS) this.anchor += behind
+  }
 }
 
-function reanchor(elapsed: number): void {
-  recheckAt = elapsed + RECHECK_MS
-  const behind = Date.now() - (anchor + elapsed)
-  if (behind > SUSPEND_MS) anchor += behind
-}
+export const systemClock: Clock = new SystemClock()
 
 /** `setTimeout` fires at once beyond this many milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1

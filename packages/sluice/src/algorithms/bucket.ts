@@ -89,8 +89,13 @@ export function decide(level: number, rule: BucketRule, now: number, cost: numbe
 }
 
 /** By how many units `cost` on top of `level` would spill; 0 or less where it fits. */
-export function over(level: number, rule: BucketRule, cost: number): number {
+function over(level: number, rule: BucketRule, cost: number): number {
   return level + cost * rule.perRequest - rule.full
+}
+
+/** The highest level that `cost` still fits on. */
+export function highestFor(cost: number, rule: BucketRule): number {
+  return rule.full - cost * rule.perRequest
 }
 
 /** What a caller sees of `level`: how full the bucket is, and when it is dry. */

@@ -1,4 +1,4 @@
-import { type BucketRule, decide, describe, over } from '../../algorithms/bucket.ts'
+import { type BucketRule, decide, describe, highestFor } from '../../algorithms/bucket.ts'
 import type { KeyHash } from '../../hash.ts'
 import type { LoneLane, Passage } from '../lane.ts'
 import { Charge, ENFORCED, type Limit } from '../store.ts'
@@ -24,6 +24,10 @@ export class BucketLane implements LoneLane {
   charges: readonly Charge[] | undefined = undefined
   readonly limit: Limit
   readonly rule: BucketRule
+  /** Of the rule: read from there, the engine would have to look each time what kind of number each is. */
+  readonly perTick: number
+  readonly perRequest: number
+  readonly highest: number
   readonly space: MemorySpace
   readonly table: KeyTable
   private readonly hash: KeyHash
@@ -35,6 +39,9 @@ export class BucketLane implements LoneLane {
   constructor(limit: Limit, rule: BucketRule, shared: Shared, house: House, longWay: LoneLane) {
     this.limit = limit
     this.rule = rule
+    this.perTick = rule.perTick
+    this.perRequest = rule.perRequest
+    this.highest = highestFor(1, rule)
     this.space = limit.space as MemorySpace
     this.table = (this.space.ledger(rule) as BucketLedger).keys.table
     this.hash = shared.hash
@@ -45,22 +52,22 @@ export class BucketLane implements LoneLane {
   }
 
   take(key: string): void {
-    const { hash, rule, table, time } = this
+    const { hash, table, time } = this
     const lo = hash.of(key)
     const { hi } = hash
     const segment = table.segmentOf(hi)
     const at = table.find(segment, hi, lo)
     time.read()
     const { now } = time
-    const units = (now - segment.origin) * rule.perTick
-    if (at < 0 || units >= FAR || !this.space.plain) {
+    const units = (now - segment.origin) * this.perTick
+    if (at < 0 || units >= FAR || this.space.plain !== true) {
       this.takeTheLongWay(key)
       return
     }
     let level = segment.cells[at]! - units
     if (level < 0) level = 0
-    if (over(level, rule, 1) <= 0) {
-      level += rule.perRequest
+    if (level <= this.highest) {
+      level += this.perRequest
       segment.cells[at] = units + level
       this.receipt = this.room.resets + 1
     } else this.receipt = 0

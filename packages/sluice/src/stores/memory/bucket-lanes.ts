@@ -1,4 +1,3 @@
-import { over } from '../../algorithms/bucket.ts'
 import type { KeyHash } from '../../hash.ts'
 import type { Passage, SharedLane } from '../lane.ts'
 import { Charge, ENFORCED } from '../store.ts'
@@ -83,14 +82,14 @@ export class BucketLanes implements SharedLane {
     const { lanes, levels, places, segments } = this
     let passes = true
     for (let i = 0; i < lanes.length; i++) {
-      const { rule, space } = lanes[i]!
+      const { perTick, highest, space } = lanes[i]!
       const segment = segments[i]!
-      const units = (now - segment.origin) * rule.perTick
-      if (places[i]! < 0 || units >= FAR || !space.plain) return undefined
+      const units = (now - segment.origin) * perTick
+      if (places[i]! < 0 || units >= FAR || space.plain !== true) return undefined
       let level = segment.cells[places[i]!]! - units
       if (level < 0) level = 0
       levels[i] = level
-      if (over(level, rule, 1) > 0) passes = false
+      if (level > highest) passes = false
     }
     return passes
   }
@@ -98,11 +97,11 @@ export class BucketLanes implements SharedLane {
   private fill(now: number): void {
     const { lanes, levels, places, segments } = this
     for (let i = 0; i < lanes.length; i++) {
-      const { rule } = lanes[i]!
+      const { perTick, perRequest } = lanes[i]!
       const segment = segments[i]!
-      const level = levels[i]! + rule.perRequest
+      const level = levels[i]! + perRequest
       levels[i] = level
-      segment.cells[places[i]!] = (now - segment.origin) * rule.perTick + level
+      segment.cells[places[i]!] = (now - segment.origin) * perTick + level
     }
   }
 
