@@ -8,6 +8,7 @@ import type { Store } from '../store.ts'
 import { linkOf, type RedisClient } from './client.ts'
 import { newId } from './hold.ts'
 import { tagOf } from './naming.ts'
+import { quickenStrings } from './quick-strings.ts'
 import { RedisRemote } from './redis-remote.ts'
 import { SCRIPTS } from './scripts.generated.ts'
 
@@ -57,6 +58,7 @@ const RECHECK_EVERY_MS = 60_000
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): RedisStore {
   const { deadlineMs, connectWaitMs, tags, prefix } = checked(options)
   const tell = options.onEvent ?? warn
+  quickenStrings()
   const remote = new RedisRemote({
     link: linkOf(client),
     scripts: SCRIPTS,
