@@ -9,16 +9,18 @@ const SHORT_WAYS = ['long-division', 'exact', 'bucket-plain', 'fixed-plain', 'sl
 const KERNELS = ['bucket', 'fixed', 'sliding', 'log', 'slots']
 const FRAME = ['call', 'entry', 'read', 'clock', 'foreign', 'batch', 'states']
 const COMMON = ['globals', 'ttl', 'kernels', ...SHORT_WAYS, ...KERNELS, 'extras', ...FRAME]
-const BEFORE = ['entry', 'plain', 'clock', 'plain-reply']
-const plain = (spec: string, ...loop: string[]) => ['globals', spec, ...BEFORE, ...loop, 'plain-answer', 'finish']
+const SLIDING = ['long-division', 'sliding-counters']
+const PLAIN = ['plain-states', 'plain-decisions', 'plain-changes']
+const one = (...kind: string[]) => ['globals', 'entry', 'one', 'clock', ...kind, 'finish']
 
 /** What each script is made of; what several have in common is embedded once. */
 const SCRIPTS = {
   decide: [COMMON, ['log-plain', 'reply', 'decide-in-full', 'amend', 'decide', 'finish']],
   history: [COMMON, ['history']],
-  plainBucket: [[], plain('bucket-spec', 'only-buckets')],
-  plainFixed: [[], plain('fixed-spec', 'only-fixed')],
-  plainSliding: [[], plain('sliding-spec', 'long-division', 'only-sliding')],
+  plain: [[], ['globals', 'entry', 'plain', 'clock', ...SLIDING, ...PLAIN, 'finish']],
+  oneBucket: [[], one('one-bucket')],
+  oneFixed: [[], one('one-fixed')],
+  oneSliding: [[], one(...SLIDING, 'one-sliding')],
   probe: [[], ['probe']],
   instances: [[], ['instances']],
 } as const

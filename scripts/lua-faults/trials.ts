@@ -1,5 +1,12 @@
 import type { Redis } from 'ioredis'
-import { fixedWindow, memoryStore, type Policy, slidingLog } from '../../packages/sluice/src/index.ts'
+import {
+  fixedWindow,
+  memoryStore,
+  type Policy,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from '../../packages/sluice/src/index.ts'
 import { linkOf } from '../../packages/sluice/src/stores/redis/client.ts'
 import { Counter } from '../../packages/sluice/src/stores/redis/fixtures/counter.ts'
 import { forgetting } from '../../packages/sluice/src/stores/redis/fixtures/forgetting.ts'
@@ -51,7 +58,8 @@ async function asInMemory(
 
 async function plainCalls(scripts: Scripts, client: Redis): Promise<void> {
   const played = PLAIN_LIMITS.map(limit => playPlainCalls(client, limit, { seed: 1, turns: 150, scripts }))
-  const settled = await Promise.allSettled([...played, ...SET_BACK.map(policy => setBack(client, policy, scripts))])
+  const back = SET_BACK.flatMap(policy => [1, 3].map(atOnce => setBack(client, policy, { atOnce, scripts })))
+  const settled = await Promise.allSettled([...played, ...back])
   for (const one of settled) if (one.status === 'rejected') throw one.reason
 }
 
@@ -91,7 +99,15 @@ async function sentTwice(scripts: Scripts, client: Redis): Promise<void> {
   }
   const store = timedStore(client, fakeClock(1000), { prefix: 'twice', scripts, link: twice })
   const counter = new Counter(store, FIVE, 'twice')
-  for (const used of [1, 2]) same((await counter.take('a')).used, used, () => `charge ${used}, each sent twice`)
+  for (const used of [1, 2]) {
+    const charges = await Promise.all(Array.from({ length: used }, (_, n) => counter.take(`key ${n}`)))
+    same(
+      charges.map(charge => charge.used).join(),
+      used === 1 ? '1' : '2,1',
+      () => `charges of turn ${used}, sent twice`,
+    )
+  }
+  await counter.take('a', 2)
   const charge = await counter.take('a', 2)
   await store.amend([{ type: 'credit', charge }])
   same(await counter.used('a'), 2, () => 'after a credit that was sent twice')
@@ -108,21 +124,46 @@ async function late(scripts: Scripts, client: Redis): Promise<void> {
   same(store.counters.calls, 3, () => 'calls, the second of which came too late and was made again')
 }
 
+const PLAIN_KINDS = [FIVE, tokenBucket({ capacity: 5, refill: '1/h' }), slidingWindow({ limit: 5, window: '1h' })]
+
+/** What is not ours, made of what is. */
+const INTRUSIONS: readonly ((client: Redis, name: string, own: Buffer) => Promise<unknown>)[] = [
+  (client, name) => client.rpush(name, 'x'),
+  (client, name) => client.set(name, 'xyz'),
+  (client, name, own) => client.set(name, Buffer.concat([Buffer.from('X'), own.subarray(1)])),
+  (client, name, own) => client.set(name, Buffer.concat([own, Buffer.from('x')])),
+]
+
 async function foreign(scripts: Scripts, client: Redis): Promise<void> {
-  for (const put of [
-    (name: string) => client.rpush(name, 'x'),
-    (name: string) => client.set(name, 'xyz'),
-    (name: string) => client.set(name, `X${'0'.repeat(16)}`),
-    (name: string) => client.set(name, `F${'0'.repeat(17)}`),
-  ]) {
+  for (const policy of PLAIN_KINDS) {
+    for (const intrude of INTRUSIONS) await stranger(scripts, client, policy, intrude)
+  }
+}
+
+/** Alone and with others, the short way and the long one. */
+async function stranger(
+  scripts: Scripts,
+  client: Redis,
+  policy: Policy,
+  intrude: (typeof INTRUSIONS)[number],
+): Promise<void> {
+  for (const [keys, cost] of [
+    [['a'], 1],
+    [['b', 'a', 'c'], 1],
+    [['a'], 2],
+  ] as const) {
     // For a while, a store that has met one takes the long way.
-    const counter = new Counter(timedStore(client, fakeClock(1000), { prefix: 'foreign', scripts }), FIVE, 'foreign')
+    const counter = new Counter(timedStore(client, fakeClock(1000), { prefix: 'foreign', scripts }), policy, 'foreign')
     const name = counter.nameOf('a')
     await client.del(name)
-    await put(name)
+    await counter.take('a')
+    const own = (await client.getBuffer(name))!
+    await client.del(name)
+    await intrude(client, name, own)
     const before = (await client.dumpBuffer(name))!.toString('hex')
-    for (const cost of [1, 2])
-      same((await counter.take('a', cost)).fault?.code, 'SLUICE_FOREIGN_VALUE', () => 'a foreign value')
+    const charges = await Promise.all(keys.map(key => counter.take(key, cost)))
+    const codes = charges.map(({ key, fault }) => (key === 'a' ? fault?.code : 'SLUICE_FOREIGN_VALUE'))
+    same([...new Set(codes)].join(), 'SLUICE_FOREIGN_VALUE', () => 'a foreign value')
     same((await client.dumpBuffer(name))!.toString('hex'), before, () => 'a foreign value after being charged')
   }
 }

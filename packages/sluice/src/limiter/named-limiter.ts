@@ -4,6 +4,7 @@ import { type Duration, parseDuration } from '../duration.ts'
 import { expected } from '../errors.ts'
 import type { LoneLane, SharedLane } from '../stores/lane.ts'
 import { type Change, type Charge, type Intent, LOOK, type Mode, reserving, type Store, TAKE } from '../stores/store.ts'
+import { Asking } from './asking.ts'
 import { Changes } from './changes.ts'
 import { ChargedDecision } from './charged-decision.ts'
 import { Charging } from './charging.ts'
@@ -194,15 +195,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   private ask(charges: readonly Charge[], intent: Intent): Maybe<ChargedDecision> {
     const { store } = this
     if (store.ask !== undefined) {
-      return new Promise((resolve, reject) =>
-        store.ask!(charges, intent, () => {
-          try {
-            resolve(this.decided(charges, intent))
-          } catch (error) {
-            reject(error) // a hook of the user's: nobody else's answer must suffer from it
-          }
-        }),
-      )
+      return new Promise((resolve, reject) => store.ask!(new Asking(charges, intent, this.outage!, resolve, reject)))
     }
     const one = charges.length === 1
     const asked: Maybe<void> = one ? this.store.decide(charges[0]!, intent) : this.store.decideAll(charges, intent)

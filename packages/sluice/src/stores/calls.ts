@@ -2,7 +2,7 @@ import { type ErrorCode, SluiceError, StoreUnavailable } from '../errors.ts'
 import type { Breaker } from './breaker.ts'
 import type { Asked, Deadlines, Turn } from './deadlines.ts'
 import type { RemoteStore } from './remote-store.ts'
-import type { Charge, Intent } from './store.ts'
+import type { Charge, Intent, Question } from './store.ts'
 
 /** Faults of a key, not of its shard. */
 const OF_THE_KEY: readonly ErrorCode[] = ['SLUICE_FOREIGN_VALUE', 'SLUICE_KEY_TOO_LONG']
@@ -20,14 +20,10 @@ export class Calls {
   }
 
   /** Asks a store, and calls back when the charges are decided; those that are not in time have a fault then. */
-  decide(store: RemoteStore, charges: readonly Charge[], intent: Intent, done: () => void): void {
-    const call = new Deciding(this, charges, done)
+  decide(store: RemoteStore, question: Question): void {
+    const call = new Deciding(this, question)
     this.deadlines.watch(call)
-    store.ask(charges, intent, () => {
-      if (call.turn === undefined) return
-      this.answered(call, call.turn)
-      done()
-    })
+    store.ask(call)
   }
 
   /** The answer, or a rejection at the deadline. */
@@ -55,7 +51,7 @@ export class Calls {
     for (const charge of charges) this.breakerOf(charge).missed(sentIn, error)
   }
 
-  private answered(call: Call, sentIn: Turn): void {
+  answered(call: Call, sentIn: Turn): void {
     sentIn.remove(call)
     for (const charge of call.charges) {
       const { fault } = charge
@@ -105,19 +101,27 @@ class Promised implements Call {
 }
 
 /** A call for decisions: when it is late, the charges say so. What is decided by then stays decided. */
-class Deciding implements Call {
+class Deciding implements Call, Question {
   turn: Turn | undefined
   next: Asked | undefined
   readonly charges: readonly Charge[]
+  readonly intent: Intent
   private readonly calls: Calls
-  private readonly done: () => void
+  private readonly question: Question
 
-  constructor(calls: Calls, charges: readonly Charge[], done: () => void) {
+  constructor(calls: Calls, question: Question) {
     this.turn = undefined
     this.next = undefined
+    this.charges = question.charges
+    this.intent = question.intent
     this.calls = calls
-    this.charges = charges
-    this.done = done
+    this.question = question
+  }
+
+  done(): void {
+    if (this.turn === undefined) return
+    this.calls.answered(this, this.turn)
+    this.question.done()
   }
 
   late(sentIn: number, error: StoreUnavailable): void {
@@ -125,7 +129,7 @@ class Deciding implements Call {
     this.calls.timeouts += undecided.length
     this.calls.missed(undecided, sentIn, error)
     for (const charge of this.charges) if (isUndecided(charge)) charge.fault = error
-    this.done()
+    this.question.done()
   }
 }
 

@@ -286,12 +286,13 @@ describe('not remembered is', () => {
     const fault = new StoreUnavailable('SLUICE_STORE_TIMEOUT', 'too late')
     const withFault = (far: RemoteStore): RemoteStore => ({
       ...far,
-      ask(charges, intent, done) {
-        const withFault = () => {
+      ask(question) {
+        const { charges, intent } = question
+        const done = () => {
           if (charges.length > 1) charges[1]!.fault = fault
-          done()
+          question.done()
         }
-        far.ask(charges, intent, withFault)
+        far.ask({ charges, intent, done })
       },
     })
     const desk = new Desk({}, withFault)
@@ -400,6 +401,33 @@ test('no more than maxEntries are remembered, the oldest going first', async () 
   expect(await desk.asks(() => gate.consume('key 39901', 3))).toBe(false)
   expect(await desk.asks(() => gate.consume('key 39900', 3))).toBe(true)
   expect(desk.cache.size).toBe(100)
+})
+
+test('what is asked together costs one reading of the clock, and an answer asks for the next', async () => {
+  let readings = 0
+  const desk = new Desk({ clock: { now: () => ++readings } })
+  const gate = desk.gate(tokenBucket({ capacity: 1000, refill: '1/m' }))
+  const together = () => Promise.all(Array.from({ length: 100 }, (_, n) => gate.consume(`key ${n}`)))
+  for (const expected of [1, 2, 3]) {
+    await together()
+    expect(readings).toBe(expected)
+  }
+})
+
+test('a question that is asked while another waits is held for older, never for younger', async () => {
+  const desk = new Desk()
+  const gate = desk.gate(slow)
+  await gate.consume('a', 2)
+  const arrive = desk.far.holdAnswers()
+  const waiting = desk.cache.decide(gate.charge('b', 1), TAKE)
+  desk.goTo(400 * MS)
+  const refusal = desk.cache.decide(gate.charge('a', 1), TAKE)
+  arrive()
+  await Promise.all([waiting, refusal])
+  desk.goTo(SECOND - 1)
+  expect(await desk.asks(() => gate.consume('a'))).toBe(false)
+  desk.goTo(SECOND)
+  expect(await desk.asks(() => gate.consume('a'))).toBe(true)
 })
 
 test('all else is the store underneath', async () => {

@@ -1,9 +1,10 @@
 import { type Clock, systemClock, TICKS_PER_MS, toTicks } from '../clock.ts'
 import { expected } from '../errors.ts'
+import { Hearing, type Listener, type Reading } from './hearing.ts'
 import { PromptAnswers } from './prompt-answers.ts'
 import { Refusals } from './refusals.ts'
 import { asked, atDeparture, type RemoteStore } from './remote-store.ts'
-import { type Change, type Charge, ENFORCED, type Intent, type Rule, type Space } from './store.ts'
+import { type Change, type Charge, ENFORCED, type Intent, type Question, type Rule, type Space } from './store.ts'
 
 export interface DenyCacheOptions {
   /** The longest that a refusal is repeated unasked, and so the latest that a change made elsewhere is seen. 1000 by default. */
@@ -40,21 +41,23 @@ export function denyCache(inner: RemoteStore, options: DenyCacheOptions = {}): D
   return new Denying(inner, new Refusals(maxEntries, forMs * TICKS_PER_MS), clock)
 }
 
-class Denying implements DenyCache {
+class Denying implements DenyCache, Listener {
   readonly mode = 'async'
   readonly clock: Clock
   hits = 0
   private readonly inner: RemoteStore
-  private readonly refusals: Refusals
+  readonly refusals: Refusals
   private readonly localClock: Clock
   private readonly prompt = new PromptAnswers()
   private latest = 0
+  private reading: Reading | undefined
 
   constructor(inner: RemoteStore, refusals: Refusals, localClock: Clock) {
     this.inner = inner
     this.clock = inner.clock
     this.refusals = refusals
     this.localClock = localClock
+    this.reading = undefined
   }
 
   get size(): number {
@@ -111,30 +114,44 @@ class Denying implements DenyCache {
     return this.inner.close()
   }
 
-  ask(charges: readonly Charge[], intent: Intent, done: () => void): void {
-    const now = this.now()
-    if (intent.take) this.askOnce(charges, intent, now, done)
-    else this.inner.ask(charges, intent, done)
+  ask(question: Question): void {
+    if (question.intent.take) {
+      this.askOnce(question)
+    } else {
+      this.now() // the store sees the time too: a clock set back must not make us think that it is earlier
+      this.inner.ask(question)
+    }
   }
 
-  private askOnce(charges: readonly Charge[], intent: Intent, now: number, done: () => void): void {
-    const { refusals } = this
+  private askOnce(question: Question): void {
+    const { charges, intent } = question
     const repeats = isRepeatable(charges, intent)
-    const isKnown = refusals.concern(charges)
-    const refusal = repeats && isKnown ? refusals.find(charges, now) : undefined
-    if (refusal !== undefined) {
-      this.hits++
-      refusal.retell(charges, now)
-      void this.prompt.answer().then(done)
-      return
-    }
-    const { changes, kept } = refusals
-    this.inner.ask(charges, intent, () => {
-      if (isKnown || refusals.kept !== kept) refusals.hear(charges, intent.strikes)
-      if (repeats && isFinal(charges)) refusals.keep({ charges, sentAt: now, changes }, this.now())
-      else if (repeats && isKnown) refusals.forget(charges)
-      done()
-    })
+    const isKnown = this.refusals.concern(charges)
+    if (repeats && isKnown && this.retell(question)) return
+    this.reading ??= { at: this.now() }
+    this.inner.ask(new Hearing(this, question, this.reading, repeats, isKnown))
+  }
+
+  /** Answers from what is known, if that holds. */
+  private retell(question: Question): boolean {
+    const { charges } = question
+    const now = this.now()
+    const refusal = this.refusals.find(charges, now)
+    if (refusal === undefined) return false
+    this.hits++
+    refusal.retell(charges, now)
+    void this.prompt.answer().then(() => question.done())
+    return true
+  }
+
+  /** Compares the answer with what was known when it was asked for. */
+  heard(sent: Hearing): void {
+    const { refusals } = this
+    this.reading = undefined
+    const { charges, repeats, isKnown } = sent
+    if (isKnown || refusals.kept !== sent.kept) refusals.hear(charges, sent.intent.strikes)
+    if (repeats && isFinal(charges)) refusals.keep(sent, this.now())
+    else if (repeats && isKnown) refusals.forget(charges)
   }
 
   private forget(changes: readonly Change[]): void {

@@ -2,9 +2,10 @@ import { drained } from '../algorithms/bucket.ts'
 import type { RefusedKey } from './refused-keys.ts'
 import { type BlockRule, Charge, ENFORCED } from './store.ts'
 
-/** A call that the store has refused. Times other than those of the charges are local. */
-export interface Question {
+/** A call that the store has answered. Times other than those of the charges are local. */
+export interface Sent {
   readonly charges: readonly Charge[]
+  /** Or a little earlier. */
   readonly sentAt: number
   /** How many changes had been made here when it was sent. */
   readonly changes: number
@@ -31,7 +32,7 @@ export class Refusal {
   private readonly endsAt: number
   private readonly turns: number
 
-  constructor(name: string, question: Question, heardAt: number, ticks: number, key: RefusedKey) {
+  constructor(name: string, question: Sent, heardAt: number, ticks: number, key: RefusedKey) {
     this.name = name
     this.charges = question.charges.map(copyOf)
     this.changes = question.changes

@@ -1,4 +1,4 @@
-import { isAlike, isStrike, lastToFree, nameOf, type Question, Refusal, ticksLeft } from './refusal.ts'
+import { isAlike, isStrike, lastToFree, nameOf, Refusal, type Sent, ticksLeft } from './refusal.ts'
 import { type RefusedKey, RefusedKeys } from './refused-keys.ts'
 import { type Charge, ENFORCED } from './store.ts'
 
@@ -53,7 +53,7 @@ export class Refusals {
   }
 
   /** Keeps the refusal that the store has answered just now, in place of what it answered before. */
-  keep(question: Question, now: number): void {
+  keep(question: Sent, now: number): void {
     const { charges } = question
     const name = nameOf(charges)
     const last = lastToFree(charges)

@@ -1,10 +1,10 @@
 import { atEndOfTurn } from '../clock.ts'
 import type { StoreUnavailable } from '../errors.ts'
-import type { Charge, Intent, Store } from './store.ts'
+import type { Charge, Intent, Question, Store } from './store.ts'
 
 /** A store across a network, as far as its wrappers must know it. */
 export interface RemoteStore extends Store<'async'> {
-  ask(charges: readonly Charge[], intent: Intent, done: () => void): void
+  ask(question: Question): void
   /** Calls back when what is asked now goes out. Without it, that is at the end of the turn. */
   atDeparture?(callback: () => void): void
   /** Shards fail one by one: which of them holds the state of a charge? A single server is shard 0. */
@@ -17,7 +17,7 @@ export interface RemoteStore extends Store<'async'> {
 
 /** One decision of a remote store, as a promise. */
 export function asked(store: RemoteStore, charges: readonly Charge[], intent: Intent): Promise<void> {
-  return new Promise(resolve => store.ask(charges, intent, resolve))
+  return new Promise(done => store.ask({ charges, intent, done }))
 }
 
 /** Calls back when what is asked of a store now goes out. */

@@ -257,9 +257,9 @@ describe('the breaker', () => {
     inner.set('hung')
     const late = ask()
     await pass(10)
-    inner.ask = ([asked], _, done) => {
-      Object.assign(asked!, { at: 0, allowed: false, cached: true })
-      done()
+    inner.ask = question => {
+      Object.assign(question.charges[0]!, { at: 0, allowed: false, cached: true })
+      question.done()
     }
     await store.decide(charge(), TAKE)
     await pass(15)

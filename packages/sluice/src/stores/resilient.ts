@@ -6,7 +6,7 @@ import { Deadlines } from './deadlines.ts'
 import { FirstConnection } from './first-connection.ts'
 import { PromptAnswers } from './prompt-answers.ts'
 import { asked, atDeparture, type RemoteStore, type StoreEvent } from './remote-store.ts'
-import { type Change, Charge, ENFORCED, type Intent, type Rule, type Space } from './store.ts'
+import { type Change, Charge, ENFORCED, type Intent, type Question, type Rule, type Space } from './store.ts'
 
 export interface ResilientOptions {
   /** How long an answer may take. 25 by default. */
@@ -98,9 +98,9 @@ class Resilient implements ResilientStore {
     return asked(this, charges, intent)
   }
 
-  ask(charges: readonly Charge[], intent: Intent, done: () => void): void {
-    if (this.isCalm) this.calls.decide(this.inner, charges, intent, done)
-    else void this.askWarily(charges, intent).then(done)
+  ask(question: Question): void {
+    if (this.isCalm) this.calls.decide(this.inner, question)
+    else void this.askWarily(question).then(() => question.done())
   }
 
   amend(changes: readonly Change[]): Promise<number[]> {
@@ -125,7 +125,7 @@ class Resilient implements ResilientStore {
     return this.open === 0 && this.inner.connecting === undefined
   }
 
-  private async askWarily(charges: readonly Charge[], intent: Intent): Promise<void> {
+  private async askWarily({ charges, intent }: Question): Promise<void> {
     await this.connected(charges)
     const reachable = charges.filter(charge => {
       const refusal = this.refusalOf(charge)
@@ -135,7 +135,7 @@ class Resilient implements ResilientStore {
     if (reachable.length === 0) return this.prompt.answer()
     // Where some go without the others, a shadow's place among them is another: one with that role goes in its stead.
     const sent = reachable.map(charge => (charge.role < 0 ? charge : standIn(charge, charges, reachable)))
-    await new Promise<void>(resolve => this.calls.decide(this.inner, sent, intent, resolve))
+    await new Promise<void>(done => this.calls.decide(this.inner, { charges: sent, intent, done }))
     for (const [i, charge] of reachable.entries()) Object.assign(charge, sent[i], { role: charge.role })
   }
 

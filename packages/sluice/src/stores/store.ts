@@ -30,11 +30,8 @@ export interface Store<M extends Mode = Mode> {
   space(path: string): Space
   decide(charge: Charge, intent: Intent): Answer<M, void>
   decideAll(charges: readonly Charge[], intent: Intent): Answer<M, void>
-  /**
-   * `decide` and `decideAll` without the promise, where every answer is one: `done` is called once, when all charges are
-   * decided or at fault. A promise in every layer would cost more than the layers themselves.
-   */
-  ask?(charges: readonly Charge[], intent: Intent, done: () => void): void
+  /** `decide` and `decideAll` without the promise, where every answer is one. */
+  ask?(question: Question): void
   /** A faster way in for requests of cost 1 to one limit under one rule, where a store has one. */
   lane?(limit: Limit, rule: Rule): LoneLane
   /** The same for several limits, given the lane of each; undefined where these have none. */
@@ -47,6 +44,17 @@ export interface Store<M extends Mode = Mode> {
   /** Which part of a limit this process may let through by itself while the store cannot be asked. */
   readonly localShare?: number | undefined
   close(): Answer<M, void>
+}
+
+/**
+ * One decision on its way through the layers of a store. A promise in every layer, or a closure, would cost more than the
+ * layers themselves.
+ */
+export interface Question {
+  readonly charges: readonly Charge[]
+  readonly intent: Intent
+  /** Called once, when all charges are decided or at fault. */
+  done(): void
 }
 
 export type Mode = 'sync' | 'async'

@@ -2,10 +2,12 @@ import type { Rule } from '../../algorithms/rule.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import { type Change, type Charge, ENFORCED, type Intent, TAKE } from '../store.ts'
 import { concluded, wordsOf } from './changes.ts'
+import type { Framed } from './frame.ts'
 import { newId } from './hold.ts'
-import { Keys, type Message, Specs } from './message.ts'
-import { plainMessage } from './plain-message.ts'
+import { Keys, Specs } from './message.ts'
+import { type PlainMessage, plainMessage } from './plain-message.ts'
 import type { Reply, Scripts } from './script.ts'
+import { isShort, readShort } from './short-reply.ts'
 import { isPlainRule, phaseOf } from './spec.ts'
 import { type Asked, FOREIGN, rareFacts, readVerdicts } from './verdicts.ts'
 
@@ -22,29 +24,6 @@ interface Sent {
 
 /** What is asked of a shard: a decision or a change. */
 export type Item = Asked | Sent
-
-const NOT_YET: readonly number[] = []
-
-/**
- * A class where a literal would do. Literals that have often outlived a scavenge the engine may make as old objects, and an
- * old object, though dead, keeps all it refers to. With a literal here two of five runs of the bench promoted nearly every
- * decision, at twice the client's time; with the class none of eight did.
- */
-export class DecisionItem implements Asked {
-  readonly charges: readonly Charge[]
-  readonly intent: Intent
-  readonly done: () => void
-  keys: readonly number[]
-  ids: readonly number[] | undefined
-
-  constructor(charges: readonly Charge[], intent: Intent, done: () => void) {
-    this.charges = charges
-    this.intent = intent
-    this.done = done
-    this.keys = NOT_YET
-    this.ids = undefined
-  }
-}
 
 export function changeItem(change: Change, done: Sent['done'], failed: Sent['failed']): Item {
   return { change, key: 0, words: wordsOf(change), done, failed }
@@ -63,27 +42,31 @@ export function failItem(item: Item, error: StoreUnavailable): void {
 export const MOST_ITEMS = 128
 /** Lua can hand on about 8,000 values at once. */
 const MOST_KEYS = 1000
+/** Of a plain decision, whose call answers with up to four values for each. */
+const MOST_PLAIN_LIMITS = 10
 
 /**
  * What was asked of one shard in one turn, in that order: decisions and changes. Where it is nothing but plain decisions
- * under one limit it goes the short way: see lua/plain.lua, and lua/decide.lua for the other.
+ * over the same limits it goes the short way: see lua/plain.lua, and lua/decide.lua for the other.
  */
 export class BatchCall {
   private readonly scripts: Scripts
   private readonly keys: Keys
   private items: Item[] = []
   private readonly onLate: () => void
-  /** The rule all is plain under so far; undefined where there is more to it. */
+  /** The first of the rules that all is plain under so far; undefined where there is more to it. */
   plainRule: Rule | undefined
-  /** Where the verdict of each decision stands in the reply, if not one after the other. */
-  private places: readonly number[] | undefined
+  private plainRules: readonly Rule[]
+  /** What was sent last, if it went the short way. */
+  private plain: PlainMessage | undefined
 
   constructor(scripts: Scripts, tagOf: (key: string) => number, onLate: () => void) {
     this.scripts = scripts
     this.keys = new Keys(tagOf)
     this.onLate = onLate
     this.plainRule = undefined
-    this.places = undefined
+    this.plainRules = []
+    this.plain = undefined
   }
 
   get isEmpty(): boolean {
@@ -119,9 +102,11 @@ export class BatchCall {
       const { charges, intent } = item
       const first = charges[0]!
       item.keys = charges.length === 1 ? [this.keys.numberOf(first)] : charges.map(charge => this.keys.numberOf(charge))
-      const isPlain = charges.length === 1 && intent === TAKE && isPlainCharge(first)
-      if (this.items.length === 0) this.plainRule = isPlain ? first.rule : undefined
-      else if (!isPlain || first.rule !== this.plainRule) this.plainRule = undefined
+      const isPlain = intent === TAKE && charges.length <= MOST_PLAIN_LIMITS && charges.every(isPlainCharge)
+      if (this.items.length === 0 && isPlain) {
+        this.plainRule = first.rule
+        this.plainRules = charges.map(charge => charge.rule)
+      } else if (!isPlain || !isUnder(charges, this.plainRules)) this.plainRule = undefined
     }
     this.items.push(item)
   }
@@ -129,19 +114,16 @@ export class BatchCall {
   /** Takes the long way from now on. */
   goInFull(): void {
     this.plainRule = undefined
-    this.places = undefined
   }
 
   /** `now` is about the server's time: it matters to the boundaries of calendar windows. */
-  message(now: number): Message {
-    if (this.plainRule === undefined) return this.fullMessage(now)
-    const asked = this.items as readonly Asked[]
-    const { message, places } = plainMessage(this.scripts, this.plainRule, this.keys.values, asked)
-    this.places = places
-    return message
+  message(now: number): Framed {
+    this.plain =
+      this.plainRule && plainMessage(this.scripts, this.plainRules, this.keys.values, this.items as readonly Asked[])
+    return this.plain?.message ?? this.fullMessage(now)
   }
 
-  private fullMessage(now: number): Message {
+  private fullMessage(now: number): Framed {
     const specs = new Specs(now)
     let runs = ''
     /** How the run of plain decisions starts that the text now ends with. */
@@ -156,22 +138,25 @@ export class BatchCall {
     runs = open === '' ? runs.slice(0, -1) : `${runs}]`
     const { logs, names } = this.keys
     const args = [`{"logs":${logs.length},"specs":${specs.json},"runs":[${runs}]}`]
-    return { script: this.scripts.decide, keys: names, args }
+    return { script: this.scripts.decide, keys: names, args, amends: this.items.some(item => 'change' in item) }
   }
 
   read(reply: Reply): void {
-    const { items, places } = this
+    const { items, plain } = this
+    if (plain !== undefined && isShort(reply, plain, this.plainRules.length)) {
+      readShort(reply, plain, items as readonly Asked[], this.onLate)
+      return
+    }
     const count = items.reduce((sum, item) => sum + ('change' in item ? 1 : item.charges.length), 0)
     const rare = rareFacts(reply, 1 + 3 * count)
     let place = 0
-    for (let i = 0; i < items.length; i++) {
-      const item = items[i]!
+    for (const item of items) {
       if ('change' in item) {
         conclude(item, reply.at(1 + 3 * place), reply.at(0))
         place++
         continue
       }
-      if (readVerdicts(item, reply, places === undefined ? place : places[i]!, rare)) this.onLate()
+      if (readVerdicts(item, reply, place, rare)) this.onLate()
       place += item.charges.length
       item.done()
     }
@@ -184,6 +169,10 @@ export class BatchCall {
 
 function isPlainCharge(charge: Charge): boolean {
   return charge.cost === 1 && charge.role === ENFORCED && charge.limit.block === undefined && isPlainRule(charge.rule)
+}
+
+function isUnder(charges: readonly Charge[], rules: readonly Rule[]): boolean {
+  return charges.length === rules.length && charges.every((charge, i) => charge.rule === rules[i])
 }
 
 /** Nothing to tell of it but its keys. */

@@ -91,13 +91,27 @@ function isCluster(client: IoRedisShape): client is IoRedisShape & Nodes {
 interface ResendOptions {
   autoResendUnfulfilledCommands?: boolean
   retryDelayOnFailover?: number
+  retryStrategy?: unknown
+  Connector?: unknown
 }
 
-/** How soon it connects again is up to a function of the user's, so it may be at once; a cluster waits a while. */
+/** What ioredis and iovalkey wait at least before they connect again, unless they were told how long. */
+const DEFAULT_RETRY_MS = 50
+
+/** How soon it connects again a function says, and one of the user's may say at once. A cluster waits a while. */
 function resendsAfterMs(client: IoRedisShape): number {
   const { options = {} } = client as { options?: ResendOptions }
   if (isCluster(client)) return options.retryDelayOnFailover ?? 0
-  return options.autoResendUnfulfilledCommands === false ? Number.POSITIVE_INFINITY : 0
+  if (options.autoResendUnfulfilledCommands === false) return Number.POSITIVE_INFINITY
+  return retriesByDefault(client, options) ? DEFAULT_RETRY_MS : 0
+}
+
+/** Is it the function that a copy of the client has which was given none? The copy is not used, and never connects. */
+function retriesByDefault(client: IoRedisShape, { retryStrategy, Connector }: ResendOptions): boolean {
+  const { duplicate } = client as { duplicate?: (options: object) => { options?: ResendOptions } }
+  if (duplicate === undefined || typeof retryStrategy !== 'function' || Connector !== undefined) return false
+  const copy = duplicate.call(client, { retryStrategy: undefined, lazyConnect: true })
+  return copy.options?.retryStrategy === retryStrategy
 }
 
 function ioRedisLink(client: IoRedisShape & IoRedisBuffers): Link {

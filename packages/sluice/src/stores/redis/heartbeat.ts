@@ -1,5 +1,5 @@
 import { afterIfStillHere, systemClock, TICKS_PER_MS } from '../../clock.ts'
-import type { Charge } from '../store.ts'
+import type { Charge, Question } from '../store.ts'
 import { holdOf } from './hold.ts'
 
 /** A slot to be renewed, as long as somebody has its decision. */
@@ -26,12 +26,14 @@ export class Heartbeat {
     this.cancelTimer = undefined
   }
 
-  /** Calls `done`, and sees to the slots that were taken by then. */
-  watching(charges: readonly Charge[], done: () => void): () => void {
-    return () => {
+  /** The same question, whose slots are seen to when it is decided. */
+  watching(question: Question): Question {
+    const { charges, intent } = question
+    const done = () => {
       this.watch(charges)
-      done()
+      question.done()
     }
+    return { charges, intent, done }
   }
 
   private watch(charges: readonly Charge[]): void {

@@ -1,6 +1,6 @@
 import type { Rule } from '../../algorithms/rule.ts'
 import type { BlockRule, Charge } from '../store.ts'
-import { nameOf, stemOf } from './naming.ts'
+import { nameOf, type Stem, stemOf } from './naming.ts'
 import type { Script } from './script.ts'
 import { specEnd, specText } from './spec.ts'
 
@@ -20,14 +20,15 @@ export class Keys {
   readonly logs: string[] = []
   private readonly tagOf: (key: string) => number
   /** Of each key its stem, itself and its number, as long as they are few; then by stem and key. */
-  private few: { readonly stem: string; readonly key: string; readonly number: number }[] | undefined = []
+  private few: { readonly stem: Stem; readonly key: string; readonly number: number }[] | undefined = []
   private numbers: Map<string, Map<string, number>> | undefined
-  private lastStem = ''
+  private lastStem: Stem | undefined
   private lastNumbers: Map<string, number> | undefined
 
   constructor(tagOf: (key: string) => number) {
     this.tagOf = tagOf
     this.numbers = undefined
+    this.lastStem = undefined
     this.lastNumbers = undefined
   }
 
@@ -45,8 +46,8 @@ export class Keys {
     return this.few === undefined ? this.amongMany(charge, stem) : this.amongFew(charge, stem, this.few)
   }
 
-  private amongFew(charge: Charge, stem: string, few: NonNullable<Keys['few']>): number {
-    for (const one of few) if (one.key === charge.key && one.stem === stem) return one.number
+  private amongFew(charge: Charge, stem: Stem, few: NonNullable<Keys['few']>): number {
+    for (const one of few) if (one.key === charge.key && one.stem.text === stem.text) return one.number
     if (few.length === FEW_KEYS) {
       this.few = undefined
       for (const one of few) this.numbersOf(one.stem).set(one.key, one.number)
@@ -57,7 +58,7 @@ export class Keys {
     return number
   }
 
-  private amongMany(charge: Charge, stem: string): number {
+  private amongMany(charge: Charge, stem: Stem): number {
     const numbers = stem === this.lastStem ? this.lastNumbers! : this.numbersOf(stem)
     const known = numbers.get(charge.key)
     if (known !== undefined) return known
@@ -66,17 +67,17 @@ export class Keys {
     return number
   }
 
-  private add({ key, rule }: Charge, stem: string): number {
+  private add({ key, rule }: Charge, stem: Stem): number {
     const name = nameOf(stem, key, this.tagOf(key))
     return rule.kind === 'log' ? -this.logs.push(name) : this.values.push(name)
   }
 
-  private numbersOf(stem: string): Map<string, number> {
+  private numbersOf(stem: Stem): Map<string, number> {
     this.numbers ??= new Map()
-    let numbers = this.numbers.get(stem)
+    let numbers = this.numbers.get(stem.text)
     if (numbers === undefined) {
       numbers = new Map()
-      this.numbers.set(stem, numbers)
+      this.numbers.set(stem.text, numbers)
     }
     this.lastStem = stem
     this.lastNumbers = numbers

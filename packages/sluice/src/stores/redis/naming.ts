@@ -5,26 +5,26 @@ import type { Charge, Space } from '../store.ts'
 /** Where a limit's keys stand: `{tag}` path `:` kind and window `:` key. Short, since every name travels with every call. */
 export class RedisSpace implements Space {
   readonly path: string
-  private readonly stem: string
-  /** By rule: what stands between the tag and the key. */
-  private readonly stems = new Map<Rule, string>()
+  private readonly text: string
+  private readonly stems = new Map<Rule, Stem>()
   /** Nearly always the rule asked for next. */
   private lastRule: Rule | undefined
-  private lastStem = ''
+  private lastStem: Stem | undefined
 
   constructor(path: string) {
     this.path = path
-    this.stem = pathText(path)
+    this.text = pathText(path)
+    this.lastRule = undefined
+    this.lastStem = undefined
   }
 
-  /** What all keys of the limit under such a rule have in common. */
-  stemOf(rule: Rule): string {
-    if (rule === this.lastRule) return this.lastStem
+  stemOf(rule: Rule): Stem {
+    if (rule === this.lastRule) return this.lastStem!
     let stem = this.stems.get(rule)
     if (stem === undefined) {
       // Plans chosen for each subject may be many, and made anew each time.
       if (this.stems.size >= MOST_STEMS) this.stems.clear()
-      stem = this.stem + kindOf(rule)
+      stem = new Stem(this.text + kindOf(rule))
       this.stems.set(rule, stem)
     }
     this.lastRule = rule
@@ -35,21 +35,29 @@ export class RedisSpace implements Space {
 
 const MOST_STEMS = 1000
 
-export function stemOf(charge: Charge): string {
+/** What all keys of a limit under one rule have between their tag and themselves. Two rules may have the same text. */
+export class Stem {
+  readonly text: string
+  /** By tag, all that stands before a key: put together once, or it would cost more than all the rest of a name. */
+  private readonly starts: string[] = []
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  startFor(tag: number): string {
+    this.starts[tag] ??= `{${tag}}${this.text}:`
+    return this.starts[tag]
+  }
+}
+
+export function stemOf(charge: Charge): Stem {
   return (charge.limit.space as RedisSpace).stemOf(charge.rule)
 }
 
-export function nameOf(stem: string, key: string, tag: number): string {
-  return isWellFormed(key) ? `${braced(tag)}${stem}:${key}` : `${braced(tag)}${stem};${escaped(key)}`
+export function nameOf(stem: Stem, key: string, tag: number): string {
+  return isWellFormed(key) ? stem.startFor(tag) + key : `{${tag}}${stem.text};${escaped(key)}`
 }
-
-/** `{tag}`, made once: writing the number costs as much as all the rest of a name. */
-function braced(tag: number): string {
-  bracedTags[tag] ??= `{${tag}}`
-  return bracedTags[tag]
-}
-
-const bracedTags: string[] = []
 
 /** A bucket keeps its state when its rate changes; all others start afresh with another window. */
 function kindOf(rule: Rule): string {

@@ -111,6 +111,83 @@ describe.each([
   })
 })
 
+/** Like the default deadline, so much sooner than these clients connect again that a wrong idea of the time is no matter. */
+const VALID_TICKS = 39_000
+
+describe.each([
+  ['ioredis', (to: TcpProxy) => new Redis(to.port, to.host)],
+  ['iovalkey', (to: TcpProxy) => new Valkey(to.port, to.host)],
+] as const)('what %s sends again, it sends too late by default', (_, open) => {
+  const isKept = async () => (await direct.keys(`*by default ${path}:call:*`)).length > 0
+  let near: Counter
+  let far: Counter
+
+  beforeEach(async () => {
+    const client = open(proxy)
+    client.on('error', () => undefined)
+    await client.ping()
+    const store = bareStore(client, { validTicks: VALID_TICKS, prefix: `by default ${path}` })
+    await store.probe(0)
+    near = new Counter(bareStore(direct), MANY, `limit ${path}`)
+    far = new Counter(store, MANY, `limit ${path}`)
+    await until('the time of the server is known well', async () => (await far.take('b')).fault === undefined)
+    return () => client.disconnect()
+  })
+
+  test('a charge counts once, and no reply is kept', async () => {
+    const charge = await losingTheAnswer(
+      () => far.take('a'),
+      async () => (await near.used('a')) === 1,
+    )
+    expect(charge.fault?.code).toBe('SLUICE_STORE_TIMEOUT')
+    expect(await near.used('a')).toBe(1)
+    expect(await isKept()).toBe(false)
+  })
+
+  test('a credit gives back once, since its reply is kept', async () => {
+    const charge = await near.take('a', 2)
+    await near.take('a', 2)
+    await losingTheAnswer(
+      async () => far.store.amend([{ type: 'credit', charge }]),
+      async () => (await near.used('a')) === 2,
+    )
+    expect(await near.used('a')).toBe(2)
+    expect(await isKept()).toBe(true)
+  })
+})
+
+test('a credit is not made again when its reply may have been kept no longer', async () => {
+  const client = new Redis(proxy.port, proxy.host, { retryStrategy: () => 1100 })
+  client.on('error', () => undefined)
+  await client.ping()
+  const store = bareStore(client, { validTicks: VALID_TICKS, prefix: 'not again' })
+  const near = new Counter(bareStore(direct), MANY, `limit ${path}`)
+  const far = new Counter(store, MANY, `limit ${path}`)
+  await until('the time of the server is known well', async () => (await far.take('b')).fault === undefined)
+  const charge = await near.take('a', 2)
+  await near.take('a', 2)
+  const outcome = await losingTheAnswer(
+    () => store.amend([{ type: 'credit', charge }]).catch(error => error.code),
+    async () => (await near.used('a')) === 2 && (await direct.del(await direct.keys('*not again:call:*'))) > 0,
+  )
+  expect([outcome, await near.used('a')]).toEqual(['SLUICE_STORE_TIMEOUT', 2])
+  client.disconnect()
+})
+
+test('where the time of the server is not known yet, a reply is kept by any client that sends again', async () => {
+  const client = new Redis(proxy.port, proxy.host)
+  client.on('error', () => undefined)
+  await client.ping()
+  const near = new Counter(bareStore(direct), MANY, `limit ${path}`)
+  const far = new Counter(bareStore(client, { validTicks: VALID_TICKS }), MANY, `limit ${path}`)
+  const charge = await losingTheAnswer(
+    () => far.take('a'),
+    async () => (await near.used('a')) === 1,
+  )
+  expect([charge.fault, charge.used, await near.used('a')]).toEqual([undefined, 1, 1])
+  client.disconnect()
+})
+
 test('node-redis does not send again: the charge has a fault, and counts once', async () => {
   const { client, close }: Connected = await CLIENTS['node-redis'](proxy)
   const near = new Counter(bareStore(direct), MANY, `limit ${path}`)

@@ -2,7 +2,7 @@ import type { Rule } from '../../algorithms/rule.ts'
 import { afterIfStillHere, atEndOfTurn, type Clock, systemClock } from '../../clock.ts'
 import { expected, StoreUnavailable } from '../../errors.ts'
 import { asked, type RemoteStore } from '../remote-store.ts'
-import { type Change, Charge, ENFORCED, type Intent, type Space } from '../store.ts'
+import { type Change, Charge, ENFORCED, type Intent, type Question, type Space } from '../store.ts'
 import { decideAcross } from './across.ts'
 import { Departures } from './departures.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -87,18 +87,19 @@ export class RedisRemote implements RemoteStore {
     return asked(this, charges, intent)
   }
 
-  ask(charges: readonly Charge[], intent: Intent, done: () => void): void {
+  ask(question: Question): void {
+    const { charges } = question
     if (charges.length > MOST_CHARGES) {
       throw expected('SLUICE_NOT_SUPPORTED', `at most ${MOST_CHARGES} limits a decision in Redis`, charges.length)
     }
-    if (charges.length === 0 || this.unusable(charges)) done()
-    else if (this.isTogether(charges)) this.askTogether(charges, intent, done)
-    else void decideAcross(this, charges, intent).then(done)
+    if (charges.length === 0 || this.unusable(charges)) question.done()
+    else if (this.isTogether(charges)) this.askTogether(question)
+    else void decideAcross(this, charges, question.intent).then(() => question.done())
   }
 
   /** As one call where one shard holds them all; the caller knows that it does. */
   decideTogether(charges: readonly Charge[], intent: Intent): Promise<void> {
-    return new Promise(resolve => this.askTogether(charges, intent, resolve))
+    return new Promise(done => this.askTogether({ charges, intent, done }))
   }
 
   private isTogether(charges: readonly Charge[]): boolean {
@@ -107,9 +108,9 @@ export class RedisRemote implements RemoteStore {
     return charges.every(charge => this.shardOf(charge) === first)
   }
 
-  private askTogether(charges: readonly Charge[], intent: Intent, done: () => void): void {
-    const shard = this.shard(this.shardOf(charges[0]!))
-    shard.ask(charges, intent, this.heartbeat === undefined ? done : this.heartbeat.watching(charges, done))
+  private askTogether(question: Question): void {
+    const shard = this.shard(this.shardOf(question.charges[0]!))
+    shard.ask(this.heartbeat === undefined ? question : this.heartbeat.watching(question))
   }
 
   async amend(changes: readonly Change[]): Promise<number[]> {

@@ -11,9 +11,10 @@ export interface Script {
 export interface Scripts {
   readonly decide: Script
   readonly history: Script
-  readonly plainBucket: Script
-  readonly plainFixed: Script
-  readonly plainSliding: Script
+  readonly plain: Script
+  readonly oneBucket: Script
+  readonly oneFixed: Script
+  readonly oneSliding: Script
   readonly probe: Script
   readonly instances: Script
 }

@@ -1,9 +1,10 @@
 import type { Rule } from '../../algorithms/rule.ts'
 import { StoreUnavailable } from '../../errors.ts'
-import type { Change, Charge, Intent } from '../store.ts'
-import { BatchCall, changeItem, DecisionItem, failItem, type Item, MOST_ITEMS } from './batch-call.ts'
+import type { Change, Charge, Question } from '../store.ts'
+import { BatchCall, changeItem, failItem, type Item, MOST_ITEMS } from './batch-call.ts'
 import { overAlready } from './changes.ts'
 import type { Link } from './client.ts'
+import { DecisionItem } from './decision-item.ts'
 import type { Departures } from './departures.ts'
 import { Frame } from './frame.ts'
 import { Keys, Specs } from './message.ts'
@@ -62,8 +63,8 @@ export class Shard {
     this.onLate = () => stats.late++
   }
 
-  ask(charges: readonly Charge[], intent: Intent, done: () => void): void {
-    this.add(new DecisionItem(charges, intent, done))
+  ask(question: Question): void {
+    this.add(new DecisionItem(question))
   }
 
   /** Nothing is sent for what is known to be over. */
@@ -180,9 +181,10 @@ export class Shard {
       else this.send(call, again)
     } else {
       // Either it took too long, and nobody waits, or the server's clock has been set.
-      const isPrompt = this.clock.here() - sentAt <= this.settings.validTicks
+      const age = this.clock.here() - sentAt
+      const isPrompt = age <= this.settings.validTicks
       this.clock.observe(sentAt, reply.at(1))
-      if (again) call.fail(tooLate())
+      if (again || this.frame.mayBeDone(age)) call.fail(tooLate())
       else if (isPrompt ? !call.abandoned : call.giveUpDecisions(tooLate())) this.send(call, true)
       else call.fail(tooLate())
     }

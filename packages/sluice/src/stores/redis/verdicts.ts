@@ -10,7 +10,7 @@ export interface Asked {
   keys: readonly number[]
   /** What a slot or a reservation of each charge is called; 0 where it would be none. */
   ids: readonly number[] | undefined
-  readonly done: () => void
+  done(): void
 }
 
 /** What stands in a reply where a key has a value of somebody else's. */

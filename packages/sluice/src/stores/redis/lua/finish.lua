@@ -1,5 +1,11 @@
 -- How a call ends: all states are written by now, and `answer` holds the bytes of the reply.
 
+-- For a call that is good for ever.
+local LONGEST_RESEND_SECONDS = 60
+
 if now - latest >= CLOCK_TICKS then call_redis('SETEX', keys[1], '86400', pack('<d', now)) end
-if records then call_redis('SETEX', record, args[2], answer) end
+if record then
+  local seconds = math.min(math.ceil((valid_until - now) / 1000000) + 1, LONGEST_RESEND_SECONDS)
+  call_redis('SETEX', record, string.format('%.0f', seconds), answer)
+end
 return answer
