@@ -2,6 +2,7 @@ import { TICKS_PER_MS } from '../clock.ts'
 import type { ChargedDecision } from '../limiter/charged-decision.ts'
 import type { Description, Shown } from './headers/description.ts'
 import { limitItem } from './headers/draft-11.ts'
+import type { Pace } from './headers/pace.ts'
 
 type Charges = ChargedDecision['charges']
 
@@ -11,31 +12,41 @@ type Charges = ChargedDecision['charges']
  * `LimitState` for each would cost as much as the text.
  */
 export class PlainFields {
-  private readonly descriptions: readonly Description[]
+  private readonly paces: readonly Pace[]
+  /** What stands before the first number of each limit. */
+  private readonly heads: readonly string[]
   private readonly policies: string
   /** Held before one charge after the other. */
   private readonly shown = new ShownCharge()
 
   constructor(descriptions: readonly Description[]) {
-    this.descriptions = descriptions
+    this.paces = descriptions.map(({ pace }) => pace)
+    this.heads = descriptions.map(({ remainingItem }, i) => (i === 0 ? remainingItem : `, ${remainingItem}`))
     this.policies = descriptions.map(({ policyItem }) => policyItem).join(', ')
   }
 
   /** Whether every limit is among them, and none as a shadow. */
   fit(decision: ChargedDecision): boolean {
-    return decision.charges.length === this.descriptions.length && !decision.hasShadows
+    return decision.charges.length === this.heads.length && !decision.hasShadows
   }
 
   of(charges: Charges): readonly string[] {
-    const { descriptions, shown } = this
+    const { heads, paces, shown } = this
     let limits = ''
     for (let i = 0; i < charges.length; i++) {
       shown.charge = charges[i]!
-      const item = limitItem(descriptions[i]!, shown, shown.charge.at / TICKS_PER_MS)
-      limits = i === 0 ? item : `${limits}, ${item}`
+      limits += limitItem(heads[i]!, paces[i]!, shown, shown.charge.at / TICKS_PER_MS)
     }
-    return ['RateLimit', limits, 'RateLimit-Policy', this.policies]
+    return ['RateLimit', inOnePiece(limits), 'RateLimit-Policy', this.policies]
   }
+}
+
+/**
+ * A text put together is kept in its pieces until somebody reads into it. Node tests every value of a header with a regular
+ * expression, which takes a long way round through pieces; one character read before makes one text of them.
+ */
+function inOnePiece(text: string): string {
+  return text.charCodeAt(0) === 0 ? '' : text
 }
 
 class ShownCharge implements Shown {

@@ -1,7 +1,7 @@
 import type { Maybe } from '../../limiter/maybe.ts'
 import type { Reader } from '../facts.ts'
 import type { Guard } from '../guard.ts'
-import { EXPOSE, exposed, joined, type Outcome } from '../outcome.ts'
+import { EXPOSE, exposed, inLowerCase, joined, type Outcome } from '../outcome.ts'
 import type { Refusal } from '../refusal.ts'
 import { type Leavable, whenGone } from './gone.ts'
 
@@ -63,7 +63,7 @@ function carryOut(outcome: Outcome | undefined, request: NodeRequest, response: 
 export function writeFields({ fields, expose }: Outcome, response: NodeResponse): void {
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i]!
-    response.setHeader(name, joined(response.getHeader(name), fields[i + 1]!))
+    response.setHeader(name, joined(response.getHeader(inLowerCase(name)), fields[i + 1]!))
   }
   if (expose !== undefined) response.setHeader(EXPOSE, exposed(response.getHeader(EXPOSE), expose))
 }

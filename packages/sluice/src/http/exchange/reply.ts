@@ -1,4 +1,4 @@
-import { EXPOSE, exposed, joined, type Outcome } from '../outcome.ts'
+import { EXPOSE, exposed, inLowerCase, joined, type Outcome } from '../outcome.ts'
 
 /** How Fastify, and Express under Nest, have headers set: whatever is made of them when the response is written. */
 export interface Reply {
@@ -9,7 +9,7 @@ export interface Reply {
 /** Sets the fields of a decision and, where it refuses, those of the refusal. */
 export function setFields({ fields, expose, refusal }: Outcome, reply: Reply): void {
   for (let i = 0; i < fields.length; i += 2) {
-    const name = fields[i]!
+    const name = inLowerCase(fields[i]!)
     reply.header(name, joined(reply.getHeader(name), fields[i + 1]!))
   }
   if (expose !== undefined) reply.header(EXPOSE, exposed(reply.getHeader(EXPOSE), expose))

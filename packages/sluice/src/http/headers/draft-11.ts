@@ -1,4 +1,5 @@
 import type { Description, Shown } from './description.ts'
+import type { Pace } from './pace.ts'
 import { effectiveSeconds } from './seconds.ts'
 import { integer, isBase64 } from './structured.ts'
 
@@ -18,17 +19,18 @@ export function writeDraft11(
     const description = descriptions[i]!
     const partition = partitions === undefined ? '' : partitionParameter(partitions[i])
     const separator = limits === '' ? '' : ', '
-    limits += separator + limitItem(description, state, at) + partition
+    limits += separator + limitItem(description.remainingItem, description.pace, state, at) + partition
     policies += separator + description.policyItem + partition
   }
   if (limits !== '') out.push('RateLimit', limits, 'RateLimit-Policy', policies)
 }
 
-/** One item of `RateLimit`. */
-export function limitItem({ pace, remainingItem }: Description, state: Shown, at: number): string {
+/** One item of `RateLimit`, from what stands before its first number. */
+export function limitItem(head: string, pace: Pace, state: Shown, at: number): string {
   const remaining = integer(state.remaining)
   const seconds = effectiveSeconds(pace, state, remaining, at)
-  return seconds === undefined ? `${remainingItem}${remaining}` : `${remainingItem}${remaining};t=${seconds}`
+  const reset = seconds === undefined ? '' : `;t=${seconds}`
+  return head + remaining + reset
 }
 
 function partitionParameter(base64: string | undefined): string {
