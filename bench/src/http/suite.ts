@@ -62,17 +62,14 @@ export const cases: readonly BenchCase[] = fields.map(({ name, sluice, peer, bar
   name,
   async run(settings) {
     const site = new Site()
-    const ours = [await site.contestant('sluice', sluice), await site.contestant('sluice', sluice)]
+    const ours = [site.contestant('sluice', sluice), site.contestant('sluice', sluice)]
     try {
       const measured = await measure(
         {
           sluice: () => ours.pop()!,
-          peers: [await site.contestant(...peer)],
-          references: [
-            await site.contestant('two headers by hand', byHand),
-            await site.contestant('no limiter at all', bare),
-          ],
-          fill: 20_000,
+          peers: [site.contestant(...peer)],
+          references: [site.contestant('two headers by hand', byHand), site.contestant('no limiter at all', bare)],
+          fill: 0, // each prepares itself
           gauge: site,
         },
         settings,
