@@ -44,11 +44,18 @@ export function plainMessage(
   const args = [words.join(' ')]
   const message = { script: scripts.plain, keys: ordered, args }
   if (ordered.length === rules.length * asked.length) return { message, places: undefined }
-  const places = asked.flatMap(one => one.keys.map(number => order[number]!))
+  const places: number[] = []
+  const placesInLimit: number[] = []
   const counts = new Array<number>(ordered.length).fill(0)
-  for (const place of places) counts[place]!++
-  args.push(String.fromCharCode(...counts.map(count => count - 1)))
-  args.push(String.fromCharCode(...places.map((place, charge) => place - starts[charge % rules.length]!)))
+  for (const one of asked) {
+    for (let i = 0; i < rules.length; i++) {
+      const place = order[one.keys[i]!]!
+      places.push(place)
+      placesInLimit.push(place - starts[i]!)
+      counts[place]!++
+    }
+  }
+  args.push(String.fromCharCode(...counts.map(count => count - 1)), String.fromCharCode(...placesInLimit))
   return { message, places: { keys: places, later: places.map(place => --counts[place]!) } }
 }
 
