@@ -1,4 +1,5 @@
-import type { Charge, Intent, Question } from '../stores/store.ts'
+import type { Charge } from '../stores/charge.ts'
+import type { Intent, Question } from '../stores/store.ts'
 import { ChargedDecision } from './charged-decision.ts'
 import type { Outage } from './outage.ts'
 

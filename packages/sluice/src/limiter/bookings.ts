@@ -1,5 +1,5 @@
 import { TICKS_PER_MS } from '../clock.ts'
-import { type Charge, startOf, ticksGivenBack } from '../stores/store.ts'
+import { type Charge, startOf, ticksGivenBack } from '../stores/charge.ts'
 import { abortable } from './abortable.ts'
 import type { Alarm, Appointment } from './alarm.ts'
 import type { ChargedDecision } from './charged-decision.ts'

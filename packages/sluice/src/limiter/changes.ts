@@ -1,5 +1,6 @@
 import { StoreUnavailable } from '../errors.ts'
-import type { Change, Charge, Store } from '../stores/store.ts'
+import type { Charge } from '../stores/charge.ts'
+import type { Change, Store } from '../stores/store.ts'
 import { limitOf } from './charged-decision.ts'
 import { andThen, type Maybe } from './maybe.ts'
 

@@ -1,6 +1,6 @@
 import { TICKS_PER_MS } from '../clock.ts'
 import type { Decision, DecisionJson, Degraded, LimitState, Reason } from '../decision.ts'
-import { type Charge, ENFORCED } from '../stores/store.ts'
+import { type Charge, ENFORCED } from '../stores/charge.ts'
 import type { BoundLimit } from './limits.ts'
 
 /**

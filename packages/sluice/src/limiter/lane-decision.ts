@@ -1,6 +1,6 @@
 import type { Decision, DecisionJson, Degraded, LimitState, Reason } from '../decision.ts'
+import type { Charge } from '../stores/charge.ts'
 import type { Lane, Passage } from '../stores/lane.ts'
-import type { Charge } from '../stores/store.ts'
 import { ChargedDecision } from './charged-decision.ts'
 
 /**

@@ -2,7 +2,8 @@ import { TICKS_PER_MS } from '../clock.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { expected, SluiceError } from '../errors.ts'
 import { type Policy, type PolicyLike, policyOf } from '../policy.ts'
-import { type BlockRule, type Charge, type Limit, type Rule, ruleOf, type Space, type Store } from '../stores/store.ts'
+import type { Charge } from '../stores/charge.ts'
+import { type BlockRule, type Limit, type Rule, ruleOf, type Space, type Store } from '../stores/store.ts'
 import { encodeKey } from './key.ts'
 
 /** `'shadow'` decides without enforcing; `'off'` does not apply. */

@@ -1,4 +1,4 @@
-import type { Charge } from '../stores/store.ts'
+import type { Charge } from '../stores/charge.ts'
 import { abortable, type Settle } from './abortable.ts'
 import type { Alarm, Appointment } from './alarm.ts'
 import type { ChargedDecision } from './charged-decision.ts'

@@ -1,7 +1,8 @@
 import { type Clock, TICKS_PER_MS } from '../clock.ts'
 import type { Policy, Rate } from '../policy.ts'
+import { Charge } from '../stores/charge.ts'
 import { type MemoryStore, memoryStore } from '../stores/memory/memory-store.ts'
-import { Charge, type Rule, ruleOf } from '../stores/store.ts'
+import { type Rule, ruleOf } from '../stores/store.ts'
 import type { BoundLimit } from './limits.ts'
 
 /** The limits of a limiter as this process enforces them by itself: a share of each, counted in a store of its own. */

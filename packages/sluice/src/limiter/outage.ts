@@ -1,5 +1,6 @@
 import { TICKS_PER_MS, toTicks } from '../clock.ts'
-import { type Charge, ENFORCED, type Intent, type Store } from '../stores/store.ts'
+import { type Charge, ENFORCED } from '../stores/charge.ts'
+import type { Intent, Store } from '../stores/store.ts'
 import type { Changes } from './changes.ts'
 import { limitOf } from './charged-decision.ts'
 import type { LimiterEvent } from './limiter.ts'

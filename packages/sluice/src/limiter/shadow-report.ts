@@ -1,4 +1,4 @@
-import { type Charge, ENFORCED } from '../stores/store.ts'
+import { type Charge, ENFORCED } from '../stores/charge.ts'
 import { limitOf } from './charged-decision.ts'
 import { TopKeys } from './top-keys.ts'
 

@@ -1,6 +1,7 @@
 import { TICKS_PER_MS } from '../clock.ts'
 import { SluiceError } from '../errors.ts'
-import { booking, type Charge, ENFORCED, type Intent, LOOK, type Store, startOf, WAIT } from '../stores/store.ts'
+import { type Charge, ENFORCED, startOf } from '../stores/charge.ts'
+import { booking, type Intent, LOOK, type Store, WAIT } from '../stores/store.ts'
 import { Alarm } from './alarm.ts'
 import { Bookings } from './bookings.ts'
 import type { ChargedDecision } from './charged-decision.ts'

@@ -1,8 +1,9 @@
 import { type ErrorCode, SluiceError, StoreUnavailable } from '../errors.ts'
 import type { Breaker } from './breaker.ts'
+import type { Charge } from './charge.ts'
 import type { Asked, Deadlines, Turn } from './deadlines.ts'
 import type { RemoteStore } from './remote-store.ts'
-import type { Charge, Intent, Question } from './store.ts'
+import type { Intent, Question } from './store.ts'
 
 /** Faults of a key, not of its shard. */
 const OF_THE_KEY: readonly ErrorCode[] = ['SLUICE_FOREIGN_VALUE', 'SLUICE_KEY_TOO_LONG']

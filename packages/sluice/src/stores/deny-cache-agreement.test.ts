@@ -5,10 +5,11 @@ import { ofEveryRateKind } from '../testing/store-suite/policies.ts'
 import { TODAY, World } from '../testing/store-suite/world.ts'
 import { storeSuite } from '../testing/store-suite.ts'
 import { type Rng, random } from '../testing/trace.ts'
+import type { Charge } from './charge.ts'
 import { openBehindDenyCache } from './fixtures/behind-deny-cache.ts'
 import { Desk } from './fixtures/deny-desk.ts'
 import { farMemory } from './fixtures/far-memory.ts'
-import { type Charge, TAKE } from './store.ts'
+import { TAKE } from './store.ts'
 
 const SECOND = 1_000_000
 

@@ -4,11 +4,12 @@ import { codeOf } from '../limiter/fixtures/misuse.ts'
 import { concurrency, fixedWindow, slidingLog, tokenBucket } from '../policy.ts'
 import type { Gate } from '../testing/store-suite/gate.ts'
 import { TODAY } from '../testing/store-suite/world.ts'
+import { BESIDE, Charge, ENFORCED } from './charge.ts'
 import { type DenyCacheOptions, denyCache } from './deny-cache.ts'
 import { Desk } from './fixtures/deny-desk.ts'
 import { farMemory } from './fixtures/far-memory.ts'
 import type { RemoteStore } from './remote-store.ts'
-import { BESIDE, Charge, ENFORCED, type Intent, LOOK, reserving, TAKE, WAIT } from './store.ts'
+import { type Intent, LOOK, reserving, TAKE, WAIT } from './store.ts'
 
 const MS = 1000
 const SECOND = 1000 * MS

@@ -1,10 +1,11 @@
 import { type Clock, systemClock, TICKS_PER_MS, toTicks } from '../clock.ts'
 import { expected } from '../errors.ts'
+import { type Charge, ENFORCED } from './charge.ts'
 import { Hearing, type Listener, type Reading } from './hearing.ts'
 import { PromptAnswers } from './prompt-answers.ts'
 import { Refusals } from './refusals.ts'
 import { asked, atDeparture, type RemoteStore } from './remote-store.ts'
-import { type Change, type Charge, ENFORCED, type Intent, type Question, type Rule, type Space } from './store.ts'
+import type { Change, Intent, Question, Rule, Space } from './store.ts'
 
 export interface DenyCacheOptions {
   /** The longest that a refusal is repeated unasked, and so the latest that a change made elsewhere is seen. 1000 by default. */

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { fixedWindow } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
+import { Charge, ENFORCED } from './charge.ts'
 import { denyCache } from './deny-cache.ts'
 import { RemoteMemory } from './fixtures/remote-memory.ts'
 import type { RemoteStore } from './remote-store.ts'
 import { resilient } from './resilient.ts'
-import { Charge, ENFORCED, ruleOf, TAKE } from './store.ts'
+import { ruleOf, TAKE } from './store.ts'
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 

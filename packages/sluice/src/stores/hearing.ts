@@ -1,5 +1,6 @@
+import type { Charge } from './charge.ts'
 import type { Sent } from './refusal.ts'
-import type { Charge, Intent, Question } from './store.ts'
+import type { Intent, Question } from './store.ts'
 
 /** One reading of the clock, for all that is asked until the next answer. Being early, it keeps no refusal too long. */
 export interface Reading {

@@ -1,4 +1,4 @@
-import type { Charge } from './store.ts'
+import type { Charge } from './charge.ts'
 
 /**
  * A store's faster way in, for requests of cost 1 to limits that are enforced under one rule each. It leaves what came of

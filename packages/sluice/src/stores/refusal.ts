@@ -1,6 +1,7 @@
 import { drained } from '../algorithms/bucket.ts'
+import { Charge, ENFORCED } from './charge.ts'
 import type { RefusedKey } from './refused-keys.ts'
-import { type BlockRule, Charge, ENFORCED } from './store.ts'
+import type { BlockRule } from './store.ts'
 
 /** A call that the store has answered. Times other than those of the charges are local. */
 export interface Sent {

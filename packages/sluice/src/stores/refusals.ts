@@ -1,6 +1,6 @@
+import { type Charge, ENFORCED } from './charge.ts'
 import { isAlike, isStrike, lastToFree, nameOf, Refusal, type Sent, ticksLeft } from './refusal.ts'
 import { type RefusedKey, RefusedKeys } from './refused-keys.ts'
-import { type Charge, ENFORCED } from './store.ts'
 
 /** In characters. Names hold keys, and those are as long as whoever sends them likes. */
 const LONGEST_NAME = 4096

@@ -1,5 +1,5 @@
+import type { Charge } from './charge.ts'
 import { isStrike, type Refusal } from './refusal.ts'
-import type { Charge } from './store.ts'
 
 /** How many changes of one limit are remembered by key; beyond it, only that every key may have been changed. */
 const MOST_CHANGES = 1024

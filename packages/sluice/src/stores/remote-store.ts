@@ -1,6 +1,7 @@
 import { atEndOfTurn } from '../clock.ts'
 import type { StoreUnavailable } from '../errors.ts'
-import type { Charge, Intent, Question, Store } from './store.ts'
+import type { Charge } from './charge.ts'
+import type { Intent, Question, Store } from './store.ts'
 
 /** A store across a network, as far as its wrappers must know it. */
 export interface RemoteStore extends Store<'async'> {

@@ -3,9 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { systemClock } from '../clock.ts'
 import { fixedWindow, type StoreEvent, StoreUnavailable, slidingLog } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
+import { BESIDE, Charge, ENFORCED } from './charge.ts'
 import { RemoteMemory } from './fixtures/remote-memory.ts'
 import { type ResilientOptions, resilient } from './resilient.ts'
-import { BESIDE, Charge, ENFORCED, LOOK, ruleOf, TAKE } from './store.ts'
+import { LOOK, ruleOf, TAKE } from './store.ts'
 
 const rule = ruleOf(fixedWindow({ limit: 10, window: '1h' }))
 

@@ -2,11 +2,12 @@ import { type Clock, systemClock } from '../clock.ts'
 import { StoreUnavailable } from '../errors.ts'
 import { Breaker } from './breaker.ts'
 import { Calls } from './calls.ts'
+import { Charge, ENFORCED } from './charge.ts'
 import { Deadlines } from './deadlines.ts'
 import { FirstConnection } from './first-connection.ts'
 import { PromptAnswers } from './prompt-answers.ts'
 import { asked, atDeparture, type RemoteStore, type StoreEvent } from './remote-store.ts'
-import { type Change, Charge, ENFORCED, type Intent, type Question, type Rule, type Space } from './store.ts'
+import type { Change, Intent, Question, Rule, Space } from './store.ts'
 
 export interface ResilientOptions {
   /** How long an answer may take. 25 by default. */

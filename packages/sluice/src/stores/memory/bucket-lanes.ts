@@ -1,6 +1,6 @@
 import type { KeyHash } from '../../hash.ts'
+import { Charge, ENFORCED } from '../charge.ts'
 import type { Passage, SharedLane } from '../lane.ts'
-import { Charge, ENFORCED } from '../store.ts'
 import type { BucketLane } from './bucket-lane.ts'
 import { FAR } from './bucket-ledger.ts'
 import type { House } from './house.ts'

@@ -8,7 +8,7 @@ import {
   refunded,
   startAt,
 } from '../../algorithms/bucket.ts'
-import type { Charge } from '../store.ts'
+import type { Charge } from '../charge.ts'
 import type { Segment } from './key-table.ts'
 import { apart, Keys, type Shared } from './keys.ts'
 import type { Ledger } from './ledger.ts'

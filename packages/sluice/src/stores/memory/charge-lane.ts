@@ -1,5 +1,6 @@
+import { Charge, ENFORCED } from '../charge.ts'
 import type { LoneLane, Passage } from '../lane.ts'
-import { Charge, ENFORCED, type Limit, type Rule } from '../store.ts'
+import type { Limit, Rule } from '../store.ts'
 
 /** The lane of a limit that has no faster way: the charge is made at once, and decided like any other. */
 export class ChargeLane implements LoneLane {

@@ -1,6 +1,6 @@
 import { decide, describe, type FixedRule, sameWindow } from '../../algorithms/fixed-window.ts'
 import { stableHash } from '../../hash.ts'
-import type { Charge } from '../store.ts'
+import type { Charge } from '../charge.ts'
 import type { Segment } from './key-table.ts'
 import { apart, Keys, type Shared } from './keys.ts'
 import type { Ledger } from './ledger.ts'

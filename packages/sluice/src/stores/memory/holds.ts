@@ -1,4 +1,4 @@
-import { Charge } from '../store.ts'
+import { Charge } from '../charge.ts'
 import { ExpiryQueue } from './expiry-queue.ts'
 import type { Ledger } from './ledger.ts'
 

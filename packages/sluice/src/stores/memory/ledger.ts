@@ -1,4 +1,4 @@
-import type { Charge } from '../store.ts'
+import type { Charge } from '../charge.ts'
 import type { Keys, PoolOwner } from './keys.ts'
 
 /**

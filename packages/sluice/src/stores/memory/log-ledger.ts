@@ -1,5 +1,5 @@
 import { decide, describe, expire, type LogRule, Ring, refund } from '../../algorithms/sliding-log.ts'
-import type { Charge } from '../store.ts'
+import type { Charge } from '../charge.ts'
 import { Handles } from './handles.ts'
 import type { Segment } from './key-table.ts'
 import { apart, Keys, type Shared } from './keys.ts'

@@ -1,6 +1,7 @@
 import type { Holder, SlotsRule } from '../../algorithms/concurrency.ts'
 import type { Rule } from '../../algorithms/rule.ts'
-import type { Change, Charge, Intent, Space } from '../store.ts'
+import type { Charge } from '../charge.ts'
+import type { Change, Intent, Space } from '../store.ts'
 import { Blocks } from './blocks.ts'
 import { BucketLedger } from './bucket-ledger.ts'
 import { FixedLedger } from './fixed-ledger.ts'

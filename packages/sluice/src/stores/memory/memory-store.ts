@@ -2,18 +2,9 @@ import type { Rule } from '../../algorithms/rule.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import { expected } from '../../errors.ts'
 import { KeyHash } from '../../hash.ts'
+import { type Charge, ENFORCED, isTaken } from '../charge.ts'
 import type { LoneLane, SharedLane } from '../lane.ts'
-import {
-  type Change,
-  type Charge,
-  ENFORCED,
-  type Intent,
-  isTaken,
-  type Limit,
-  type Space,
-  type Store,
-  TAKE,
-} from '../store.ts'
+import { type Change, type Intent, type Limit, type Space, type Store, TAKE } from '../store.ts'
 import { BucketLane } from './bucket-lane.ts'
 import { BucketLanes } from './bucket-lanes.ts'
 import { ChargeLane } from './charge-lane.ts'

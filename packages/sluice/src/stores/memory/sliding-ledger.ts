@@ -9,7 +9,7 @@ import {
   used,
   wholeAt,
 } from '../../algorithms/sliding-window.ts'
-import type { Charge } from '../store.ts'
+import type { Charge } from '../charge.ts'
 import type { Segment } from './key-table.ts'
 import { apart, Keys, type Shared } from './keys.ts'
 import type { Ledger } from './ledger.ts'

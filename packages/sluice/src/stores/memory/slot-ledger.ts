@@ -1,5 +1,5 @@
 import { decide, describe, Slots, type SlotsRule } from '../../algorithms/concurrency.ts'
-import type { Charge } from '../store.ts'
+import type { Charge } from '../charge.ts'
 import { Handles } from './handles.ts'
 import type { Segment } from './key-table.ts'
 import { apart, Keys, type Shared } from './keys.ts'

@@ -1,4 +1,5 @@
-import { type Change, Charge, ENFORCED, type Intent, LOOK, refusedOf } from '../store.ts'
+import { Charge, ENFORCED, refusedOf } from '../charge.ts'
+import { type Change, type Intent, LOOK } from '../store.ts'
 
 /** What can decide the charges of one shard in one call, and amend any. */
 export interface Together {

@@ -1,6 +1,7 @@
 import type { Rule } from '../../algorithms/rule.ts'
 import { StoreUnavailable } from '../../errors.ts'
-import { type Change, type Charge, ENFORCED, type Intent, TAKE } from '../store.ts'
+import { type Charge, ENFORCED } from '../charge.ts'
+import { type Change, type Intent, TAKE } from '../store.ts'
 import { concluded, wordsOf } from './changes.ts'
 import type { Framed } from './frame.ts'
 import { newId } from './hold.ts'

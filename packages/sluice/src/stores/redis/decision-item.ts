@@ -1,4 +1,5 @@
-import type { Charge, Intent, Question } from '../store.ts'
+import type { Charge } from '../charge.ts'
+import type { Intent, Question } from '../store.ts'
 import type { Asked } from './verdicts.ts'
 
 const NOT_YET: readonly number[] = []

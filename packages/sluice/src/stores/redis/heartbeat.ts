@@ -1,5 +1,6 @@
 import { afterIfStillHere, systemClock, TICKS_PER_MS } from '../../clock.ts'
-import type { Charge, Question } from '../store.ts'
+import type { Charge } from '../charge.ts'
+import type { Question } from '../store.ts'
 import { holdOf } from './hold.ts'
 
 /** A slot to be renewed, as long as somebody has its decision. */

@@ -1,4 +1,4 @@
-import type { Charge } from '../store.ts'
+import type { Charge } from '../charge.ts'
 
 /** A slot or a reservation in Redis. It is found again by its id, which nobody else can guess. */
 export interface RedisHold {

@@ -1,5 +1,6 @@
 import type { Rule } from '../../algorithms/rule.ts'
-import type { BlockRule, Charge } from '../store.ts'
+import type { Charge } from '../charge.ts'
+import type { BlockRule } from '../store.ts'
 import { nameOf, type Stem, stemOf } from './naming.ts'
 import type { Script } from './script.ts'
 import { specEnd, specText } from './spec.ts'

@@ -4,7 +4,8 @@ import { stableHash } from '../../hash.ts'
 import { fixedWindow, slidingLog, slidingWindow, tokenBucket } from '../../index.ts'
 import { encodeKey } from '../../limiter/key.ts'
 import type { Key } from '../../limiter/limits.ts'
-import { Charge, ENFORCED, ruleOf } from '../store.ts'
+import { Charge, ENFORCED } from '../charge.ts'
+import { ruleOf } from '../store.ts'
 import { nameOf, RedisSpace, stemOf, tagOf } from './naming.ts'
 
 const POLICIES = [

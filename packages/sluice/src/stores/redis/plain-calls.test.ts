@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { fixedWindow, slidingWindow, tokenBucket } from '../../index.ts'
-import { type Charge, TAKE } from '../store.ts'
+import type { Charge } from '../charge.ts'
+import { TAKE } from '../store.ts'
 import { bareStore, Counter } from './fixtures/counter.ts'
 import { client, withOwnServer } from './fixtures/own-server.ts'
 import { PLAIN_LIMITS, playPlainCalls, SET_BACK, setBack } from './fixtures/plain-calls.ts'

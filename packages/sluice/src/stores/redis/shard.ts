@@ -1,6 +1,7 @@
 import type { Rule } from '../../algorithms/rule.ts'
 import { StoreUnavailable } from '../../errors.ts'
-import type { Change, Charge, Question } from '../store.ts'
+import type { Charge } from '../charge.ts'
+import type { Change, Question } from '../store.ts'
 import { BatchCall, changeItem, failItem, type Item, MOST_ITEMS } from './batch-call.ts'
 import { overAlready } from './changes.ts'
 import type { Link } from './client.ts'

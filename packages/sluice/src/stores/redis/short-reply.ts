@@ -1,5 +1,5 @@
 import { describe } from '../../algorithms/bucket.ts'
-import type { Charge } from '../store.ts'
+import type { Charge } from '../charge.ts'
 import type { PlainMessage } from './plain-message.ts'
 import type { Reply } from './script.ts'
 import type { Asked } from './verdicts.ts'

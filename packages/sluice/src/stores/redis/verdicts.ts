@@ -1,5 +1,6 @@
 import { StoreUnavailable } from '../../errors.ts'
-import { type Charge, type Intent, isTaken, refusedOf } from '../store.ts'
+import { type Charge, isTaken, refusedOf } from '../charge.ts'
+import type { Intent } from '../store.ts'
 import type { Reply } from './script.ts'
 
 /** One decision in a call: who asked for what, and whom to tell. */

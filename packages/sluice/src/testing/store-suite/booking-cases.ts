@@ -1,5 +1,5 @@
 import type { Policy, Rate } from '../../policy.ts'
-import type { Charge } from '../../stores/store.ts'
+import type { Charge } from '../../stores/charge.ts'
 import { type Admitted, envelopeViolation } from '../envelope.ts'
 import { limitOf } from '../oracle/oracle.ts'
 import { rhythmOf } from '../oracle/rhythm.ts'

@@ -1,5 +1,5 @@
 import type { Policy } from '../../policy.ts'
-import type { Charge } from '../../stores/store.ts'
+import type { Charge } from '../../stores/charge.ts'
 import { envelopeViolation } from '../envelope.ts'
 import { KINDS, random, randomTrace } from '../trace.ts'
 import { type Case, same, show } from './case.ts'

@@ -1,12 +1,11 @@
 import { type Rule, ruleOf } from '../../algorithms/rule.ts'
 import { stableHash } from '../../hash.ts'
 import { type Policy, policyOf } from '../../policy.ts'
+import { Charge, ENFORCED } from '../../stores/charge.ts'
 import {
   type BlockRule,
   booking,
   type Change,
-  Charge,
-  ENFORCED,
   type Intent,
   type Limit,
   LOOK,

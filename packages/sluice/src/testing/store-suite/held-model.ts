@@ -1,4 +1,4 @@
-import type { Charge } from '../../stores/store.ts'
+import type { Charge } from '../../stores/charge.ts'
 import { limitOf, type Oracle, oracleFor } from '../oracle/oracle.ts'
 import { rhythmOf } from '../oracle/rhythm.ts'
 import { KINDS, random } from '../trace.ts'

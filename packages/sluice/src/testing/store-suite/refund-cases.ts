@@ -1,5 +1,5 @@
 import { createLimiter } from '../../limiter/create.ts'
-import type { Charge } from '../../stores/store.ts'
+import type { Charge } from '../../stores/charge.ts'
 import { limitOf } from '../oracle/oracle.ts'
 import { KINDS, random } from '../trace.ts'
 import { type Case, holds, same, show } from './case.ts'

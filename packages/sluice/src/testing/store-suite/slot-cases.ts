@@ -1,6 +1,6 @@
 import { createLimiter } from '../../limiter/create.ts'
 import type { ConcurrencyPolicy } from '../../policy.ts'
-import type { Charge } from '../../stores/store.ts'
+import type { Charge } from '../../stores/charge.ts'
 import { random } from '../trace.ts'
 import { type Case, holds, same } from './case.ts'
 import { Gate } from './gate.ts'

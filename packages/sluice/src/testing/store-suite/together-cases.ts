@@ -1,5 +1,6 @@
 import { createLimiter } from '../../limiter/create.ts'
-import { BESIDE, type Charge, ENFORCED, TAKE } from '../../stores/store.ts'
+import { BESIDE, type Charge, ENFORCED } from '../../stores/charge.ts'
+import { TAKE } from '../../stores/store.ts'
 import { type Oracle, type OracleVerdict, oracleFor } from '../oracle/oracle.ts'
 import { type Rng, random, randomTrace } from '../trace.ts'
 import { type Case, same, show } from './case.ts'

@@ -1,4 +1,4 @@
-import type { Charge } from '../../stores/store.ts'
+import type { Charge } from '../../stores/charge.ts'
 import { type Oracle, type OracleVerdict, oracleFor } from '../oracle/oracle.ts'
 import type { Step } from '../trace.ts'
 import { holds, isSameVerdict, show } from './case.ts'

@@ -1,6 +1,7 @@
 import { TICKS_PER_MS } from '../../clock.ts'
+import { type Charge, ENFORCED } from '../../stores/charge.ts'
 import type { Lane, LoneLane, SharedLane } from '../../stores/lane.ts'
-import { type Change, type Charge, ENFORCED, type Intent, type Store, TAKE } from '../../stores/store.ts'
+import { type Change, type Intent, type Store, TAKE } from '../../stores/store.ts'
 import { type FakeClock, fakeClock } from '../fake-clock.ts'
 import { same } from './case.ts'
 
