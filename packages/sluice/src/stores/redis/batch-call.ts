@@ -55,9 +55,8 @@ export class BatchCall {
   private readonly keys: Keys
   private items: Item[] = []
   private readonly onLate: () => void
-  /** The first of the rules that all is plain under so far; undefined where there is more to it. */
-  plainRule: Rule | undefined
-  private plainRules: readonly Rule[]
+  /** The rules that all is plain under so far; undefined where there is more to it. */
+  private plainRules: readonly Rule[] | undefined
   /** What was sent last, if it went the short way. */
   private plain: PlainMessage | undefined
 
@@ -65,9 +64,20 @@ export class BatchCall {
     this.scripts = scripts
     this.keys = new Keys(tagOf)
     this.onLate = onLate
-    this.plainRule = undefined
-    this.plainRules = []
+    this.plainRules = undefined
     this.plain = undefined
+  }
+
+  /** The first of the rules that all is plain under. */
+  get plainRule(): Rule | undefined {
+    return this.plainRules?.[0]
+  }
+
+  /** Plain under the same rules as another, or not plain either. */
+  isLike({ plainRules }: BatchCall): boolean {
+    return (
+      plainRules?.length === this.plainRules?.length && !plainRules?.some((rule, i) => rule !== this.plainRules![i])
+    )
   }
 
   get isEmpty(): boolean {
@@ -98,29 +108,27 @@ export class BatchCall {
   add(item: Item): void {
     if ('change' in item) {
       item.key = this.keys.numberOf(item.change.charge)
-      this.plainRule = undefined
+      this.plainRules = undefined
     } else {
       const { charges, intent } = item
       const first = charges[0]!
       item.keys = charges.length === 1 ? [this.keys.numberOf(first)] : charges.map(charge => this.keys.numberOf(charge))
       const isPlain = intent === TAKE && charges.length <= MOST_PLAIN_LIMITS && charges.every(isPlainCharge)
-      if (this.items.length === 0 && isPlain) {
-        this.plainRule = first.rule
-        this.plainRules = charges.map(charge => charge.rule)
-      } else if (!isPlain || !isUnder(charges, this.plainRules)) this.plainRule = undefined
+      if (this.items.length === 0 && isPlain) this.plainRules = charges.map(charge => charge.rule)
+      else if (!isPlain || !isUnder(charges, this.plainRules)) this.plainRules = undefined
     }
     this.items.push(item)
   }
 
   /** Takes the long way from now on. */
   goInFull(): void {
-    this.plainRule = undefined
+    this.plainRules = undefined
   }
 
   /** `now` is about the server's time: it matters to the boundaries of calendar windows. */
   message(now: number): Framed {
     this.plain =
-      this.plainRule && plainMessage(this.scripts, this.plainRules, this.keys.values, this.items as readonly Asked[])
+      this.plainRules && plainMessage(this.scripts, this.plainRules, this.keys.values, this.items as readonly Asked[])
     return this.plain?.message ?? this.fullMessage(now)
   }
 
@@ -144,7 +152,7 @@ export class BatchCall {
 
   read(reply: Reply): void {
     const { items, plain } = this
-    if (plain !== undefined && isShort(reply, plain, this.plainRules.length)) {
+    if (plain !== undefined && isShort(reply, plain, this.plainRules!.length)) {
       readShort(reply, plain, items as readonly Asked[], this.onLate)
       return
     }
@@ -172,8 +180,8 @@ function isPlainCharge(charge: Charge): boolean {
   return charge.cost === 1 && charge.role === ENFORCED && charge.limit.block === undefined && isPlainRule(charge.rule)
 }
 
-function isUnder(charges: readonly Charge[], rules: readonly Rule[]): boolean {
-  return charges.length === rules.length && charges.every((charge, i) => charge.rule === rules[i])
+function isUnder(charges: readonly Charge[], rules: readonly Rule[] | undefined): boolean {
+  return charges.length === rules?.length && charges.every((charge, i) => charge.rule === rules[i])
 }
 
 /** Nothing to tell of it but its keys. */

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from 'sluice-harness'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { fixedWindow, type Policy, slidingWindow, tokenBucket } from '../../index.ts'
+import { createLimiter, fixedWindow, type Policy, slidingWindow, tokenBucket } from '../../index.ts'
 import { fiveOfEach } from '../../limiter/fixtures/five-of-each.ts'
 import type { RemoteStore } from '../remote-store.ts'
 import type { Change, Store } from '../store.ts'
@@ -165,3 +165,29 @@ test('without batching, each decision goes by itself', async () => {
   expect(await counter.used('a')).toBe(10)
   await store.close()
 })
+
+test('a call that turns out not to be plain is not overtaken by one of the same limit and another', async () => {
+  const store = redisStore(client, { deadline: '1s', denyCache: false })
+  const one = fixedWindow({ limit: 1, window: '1h' })
+  const limiter = createLimiter({
+    limits: {
+      each: { policy: one, key: ({ id }: Asker) => id },
+      some: { policy: one, key: ({ id, both }: Asker) => (both ? id : undefined) },
+    },
+    name: 'not overtaken',
+    store,
+  })
+  await limiter.block({ id: 'blocked', both: false }, { limit: 'each', for: '1m' })
+  const others = (both: boolean) => Array.from({ length: 63 }, (_, n) => ({ id: `${both} ${n}`, both }))
+  // Two calls of equal length: the first over one limit, the second over two.
+  const first = [{ id: 'blocked', both: false }, { id: 'a', both: false }, ...others(false)]
+  const second = [{ id: 'a', both: true }, { id: 'b', both: true }, ...others(true)]
+  const decisions = await Promise.all([...first, ...second].map(asker => limiter.consume(asker)))
+  expect([decisions[1]!.allowed, decisions[65]!.allowed]).toEqual([true, false])
+  await store.close()
+})
+
+interface Asker {
+  readonly id: string
+  readonly both: boolean
+}

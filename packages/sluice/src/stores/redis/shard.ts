@@ -122,7 +122,7 @@ export class Shard {
     const calls = this.callsOf(this.waiting)
     this.waiting = []
     // A call that turns out not to be plain is sent again, behind those that followed it: so not where that would matter.
-    const isOfOneKind = calls.every(call => call.plainRule === calls[0]!.plainRule)
+    const isOfOneKind = calls.every(call => call.isLike(calls[0]!))
     for (const call of calls) {
       if (!isOfOneKind) call.goInFull()
       this.send(call)
