@@ -1,11 +1,13 @@
 import { aroundFaults } from './around.ts'
 import { kernelFaults } from './kernels.ts'
+import { oneCallFaults } from './one-calls.ts'
 import { plainCallFaults } from './plain-calls.ts'
 import { plainFaults } from './plain-ways.ts'
 import type { LuaFault } from './plant.ts'
 
 /** By the first law each breaks. */
 export const LUA_FAULTS: readonly LuaFault[] = [
+  ...oneCallFaults,
   ...plainCallFaults,
   ...plainFaults,
   ...kernelFaults,

@@ -1,28 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis, until } from 'sluice-harness'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from 'sluice-harness'
+import { expect, test } from 'vitest'
 import { concurrency, createLimiter, type Limiter, tokenBucket } from '../../index.ts'
-import { ioredis } from './fixtures/clients.ts'
+import { client, withOwnServer } from './fixtures/own-server.ts'
 import { type RedisStore, redisStore } from './redis-store.ts'
 
 /** Long enough for a machine that is busy with other tests to come round to three beats. */
 const TTL_MS = 500
-let server: RedisServer
-let client: Redis
 let names = 0
 
-beforeAll(async () => {
-  server = await startRedis()
-  client = await ioredis(server)
-})
-
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
+withOwnServer()
 
 type Use = (limiter: Limiter<string, 'async'>, store: RedisStore) => Promise<void>
 
