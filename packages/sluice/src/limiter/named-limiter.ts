@@ -11,16 +11,9 @@ import { ChargedDecision } from './charged-decision.ts'
 import { Charging } from './charging.ts'
 import { LaneDecision } from './lane-decision.ts'
 import type { CostOption, Limiter, LimiterEvent, LimiterOptions, NamedLimits, WaitOptions } from './limiter.ts'
-import {
-  type BoundLimit,
-  bindLimit,
-  blockTicks,
-  checkCost,
-  checkModeOrChoice,
-  checkReplaces,
-  type LimitMode,
-} from './limits.ts'
+import { bindLimit, blockTicks, checkCost, checkModeOrChoice, checkReplaces, type LimitMode } from './limits.ts'
 import { andThen, type Maybe } from './maybe.ts'
+import { openLanes } from './open-lanes.ts'
 import { checkOptions, type Limits, storeFor } from './options.ts'
 import { Outage } from './outage.ts'
 import { chargesOf, type Reservation, reservationOf, type SavedReservation } from './reservation.ts'
@@ -41,7 +34,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   private readonly outage: Outage | undefined
   private readonly report = new ShadowReport()
   private waiting: Waiting | undefined
-  /** The express lanes for requests of cost 1, while every limit is enforced by one rule in a store that has them. */
+  /** See open-lanes.ts. */
   private lane: LoneLane | undefined
   private sharedLane: SharedLane | undefined
 
@@ -66,7 +59,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     )
     checkReplaces(bound)
     this.charging = new Charging(bound, shortForm, options.select)
-    this.openLanes()
+    this.modesChanged()
   }
 
   consume(subject: S, options?: CostOption): never {
@@ -163,7 +156,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   setMode(limit: string, mode: LimitMode | ((subject: S) => LimitMode)): void {
     const bound = this.charging.named(limit)
     bound.mode = checkModeOrChoice(mode)
-    this.openLanes()
+    this.modesChanged()
   }
 
   shadows(): ShadowState[] {
@@ -228,21 +221,11 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     return this.store.mode === 'sync' ? value : Promise.resolve(value)
   }
 
-  private openLanes(): void {
-    const { only, limits } = this.charging
+  private modesChanged(): void {
     this.charging.modesChanged()
-    const lanes = limits.map(limit => this.laneOf(limit)).filter(lane => lane !== undefined)
-    const open = lanes.length === limits.length && !this.charging.selects
-    this.lane = open && only !== undefined ? lanes[0] : undefined
-    this.sharedLane = open && only === undefined ? this.store.sharedLane?.(lanes) : undefined
-  }
-
-  private laneOf(limit: BoundLimit<S>): LoneLane | undefined {
-    const { mode, ruleFor, cost, bucket } = limit
-    if (mode !== 'enforce' || typeof ruleFor === 'function' || cost !== undefined || bucket !== undefined) {
-      return undefined
-    }
-    return this.store.mode === 'sync' ? this.store.lane?.(limit, ruleFor) : undefined
+    const { lane, sharedLane } = openLanes(this.charging, this.store)
+    this.lane = lane
+    this.sharedLane = sharedLane
   }
 }
 
