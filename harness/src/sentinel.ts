@@ -18,7 +18,7 @@ export interface SentinelGroup {
 }
 
 const NAME = 'mymaster'
-const PATIENCE = { withinMs: 15_000, everyMs: 50 }
+const PATIENCE = { withinMs: 30_000, everyMs: 50 }
 
 /** Sentinels look around every few seconds by default. A stall of the machine must not make them tilt for half a minute. */
 const QUICK = ['INFO-PERIOD', '300', 'PUBLISH-PERIOD', '200', 'ASK-PERIOD', '200', 'TILT-PERIOD', '1000']
@@ -29,8 +29,15 @@ export async function startSentinel(): Promise<SentinelGroup> {
   const servers = [first]
   const sentinels: RedisServer[] = []
   const stop = () => stopAll([...sentinels, ...servers])
-  const agreed = (other?: RedisServer) =>
-    until('the sentinels agree on a primary', () => agreedPrimary(servers, sentinels, other), PATIENCE)
+  const agreed = (not?: RedisServer, first?: () => Promise<void>) =>
+    until(
+      'the sentinels agree on a primary',
+      async () => {
+        await first?.()
+        return agreedPrimary(servers, sentinels, not)
+      },
+      PATIENCE,
+    )
   try {
     servers.push(await startRedis({ args: ['--replicaof', first.host, String(first.port)] }))
     await until('the replica follows', () => follows(servers[1]!, first))
@@ -48,8 +55,8 @@ export async function startSentinel(): Promise<SentinelGroup> {
     primary: () => agreed(),
     async failover(how = 'kill') {
       const old = await agreed()
-      if (how === 'kill') await old.kill()
-      else await sentinels.find(({ isUp }) => isUp)?.command('SENTINEL', 'FAILOVER', NAME)
+      if (how === 'order') return agreed(old, () => orderAway(old, sentinels))
+      await old.kill()
       return agreed(old)
     },
     stop,
@@ -75,21 +82,35 @@ async function knowEachOther(sentinels: readonly RedisServer[]): Promise<boolean
   )
 }
 
-/** The server all sentinels name, once it is a primary and the other, if it is up, follows it. */
+/**
+ * Orders a failover for as long as the sentinel that leads it names the old primary: it refuses while it takes no replica
+ * for good, and gives up when a step takes too long. While one runs it says so, and nothing more happens.
+ */
+async function orderAway(old: RedisServer, sentinels: readonly RedisServer[]): Promise<void> {
+  const leader = sentinels.find(({ isUp }) => isUp)!
+  if ((await namedBy(leader)) === old.port) await leader.command('SENTINEL', 'FAILOVER', NAME)
+}
+
+/** The server all sentinels name, once it is a primary and the other, if it is up, follows it. Throws what is amiss. */
 async function agreedPrimary(
   servers: readonly RedisServer[],
   sentinels: readonly RedisServer[],
   not: RedisServer | undefined,
-): Promise<RedisServer | undefined> {
-  const up = sentinels.filter(({ isUp }) => isUp)
-  const replies = await Promise.all(up.map(one => one.command('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', NAME)))
-  const ports = new Set((replies as [string, string][]).map(([, port]) => Number(port)))
-  const primary = servers.find(({ port }) => ports.size === 1 && ports.has(port))
-  if (primary === undefined || primary === not) return undefined
+): Promise<RedisServer> {
+  const ports = await Promise.all(sentinels.filter(({ isUp }) => isUp).map(namedBy))
+  const primary = servers.find(server => ports.every(port => port === server.port))
+  if (primary === undefined || primary === not) throw new Error(`the sentinels name ${ports.join(', ')}`)
   const [role] = (await primary.command('ROLE')) as [string]
-  const others = servers.filter(server => server !== primary && server.isUp)
-  const following = await Promise.all(others.map(other => follows(other, primary)))
-  return role === 'master' && following.every(Boolean) ? primary : undefined
+  if (role !== 'master') throw new Error(`${primary.port}, which the sentinels name, is a ${role}`)
+  for (const other of servers.filter(server => server !== primary && server.isUp)) {
+    if (!(await follows(other, primary))) throw new Error(`${other.port} does not follow ${primary.port} yet`)
+  }
+  return primary
+}
+
+async function namedBy(sentinel: RedisServer): Promise<number> {
+  const [, port] = (await sentinel.command('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', NAME)) as [string, string]
+  return Number(port)
 }
 
 async function follows(server: RedisServer, primary: RedisServer): Promise<boolean> {

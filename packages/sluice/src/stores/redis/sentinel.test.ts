@@ -9,7 +9,7 @@ let group: SentinelGroup
 
 beforeAll(async () => {
   group = await startSentinel()
-}, 30_000)
+}, 60_000)
 
 afterAll(() => group.stop())
 
@@ -41,7 +41,7 @@ describe.each([
     )
   })
 
-  test('after a failover the new one does, and knows what was counted', { timeout: 30_000 }, async () => {
+  test('after a failover the new one does, and knows what was counted', { timeout: 60_000 }, async () => {
     await group.failover('order')
     const decision = await until(
       'it decides',
