@@ -1,11 +1,12 @@
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from 'sluice-harness'
+import { type RedisServer, startProxy, startRedis } from 'sluice-harness'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLimiter, fixedWindow, type Policy, slidingWindow, tokenBucket } from '../../index.ts'
 import { fiveOfEach } from '../../limiter/fixtures/five-of-each.ts'
+import type { Charge } from '../charge.ts'
 import type { RemoteStore } from '../remote-store.ts'
 import type { Change, Store } from '../store.ts'
-import { ioredis } from './fixtures/clients.ts'
+import { CLIENTS, ioredis } from './fixtures/clients.ts'
 import { bareStore, Counter, loadScripts } from './fixtures/counter.ts'
 import { commands, Observer } from './fixtures/observer.ts'
 import { redisStore } from './redis-store.ts'
@@ -191,3 +192,28 @@ interface Asker {
   readonly id: string
   readonly both: boolean
 }
+
+describe('calls of one turn through node-redis, which writes once a round', () => {
+  test('leave in writes of their own, and in order, so that the server begins while we go on', async () => {
+    const proxy = await startProxy(server)
+    const { client, close } = await CLIENTS['node-redis'](proxy)
+    try {
+      const counter = counterOf(fixedWindow({ limit: 600, window: '1h' }), bareStore(client))
+      const callsByWrite: number[] = []
+      proxy.rewrite = (chunk, direction) => {
+        const calls = chunk.toString('latin1').split('EVALSHA').length - 1
+        if (direction === 'up' && calls > 0) callsByWrite.push(calls)
+        return chunk
+      }
+      const first = times(300, () => counter.take('a'))
+      // Asked for while calls of the turn before wait to be sent.
+      const second = new Promise<Charge>(resolve => setImmediate(() => resolve(counter.take('a'))))
+      const charges = [...(await Promise.all(first)), await second]
+      expect(charges.map(({ remaining }) => remaining)).toEqual(times(301, n => 599 - n))
+      expect(callsByWrite).toEqual([1, 1, 1, 1])
+    } finally {
+      close()
+      await proxy.stop()
+    }
+  })
+})

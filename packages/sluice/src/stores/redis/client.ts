@@ -1,5 +1,6 @@
 import { expected } from '../../errors.ts'
 import { corked, type Nodes } from './corked.ts'
+import { Spaced } from './spaced.ts'
 
 /** An ioredis or iovalkey client: one server, Sentinel or a cluster. */
 export interface IoRedisShape {
@@ -44,6 +45,8 @@ export interface Link {
   isReady(): boolean
   /** What is sent meanwhile leaves at once, in as few pieces as can be. */
   together(send: () => void): void
+  /** Calls for one server leave in this order, each in a piece of its own: the server begins while we write the next. */
+  inTurn(sends: readonly (() => void)[]): void
   /** Calls back when the connection stands, which may be at once. */
   whenReady(callback: () => void): void
   /** Scripts answer in bytes. */
@@ -114,12 +117,17 @@ function retriesByDefault(client: IoRedisShape, { retryStrategy, Connector }: Re
   return copy.options?.retryStrategy === retryStrategy
 }
 
+function atOnce(sends: readonly (() => void)[]): void {
+  for (const send of sends) send()
+}
+
 function ioRedisLink(client: IoRedisShape & IoRedisBuffers): Link {
   return {
     isCluster: isCluster(client),
     resendsAfterMs: resendsAfterMs(client),
     isReady: () => client.status === 'ready',
     together: isCluster(client) ? send => corked(client, send) : send => send(),
+    inTurn: atOnce, // each is a write
     whenReady(callback) {
       if (client.status === 'ready') return callback()
       client.once('ready', callback)
@@ -141,11 +149,13 @@ function nodeRedisLink(
   isCluster: boolean,
 ): Link {
   const isReady = () => client.isReady ?? (client as NodeRedisClusterShape).isOpen
+  const spaced = new Spaced()
   return {
     isCluster,
     resendsAfterMs: Number.POSITIVE_INFINITY, // it rejects what has lost its connection
     isReady,
     together: send => send(), // it does so by itself
+    inTurn: isCluster ? atOnce : sends => spaced.send(sends),
     whenReady(callback) {
       if (isReady()) return callback()
       client.once(isCluster ? 'connect' : 'ready', callback)

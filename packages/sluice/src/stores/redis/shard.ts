@@ -122,11 +122,8 @@ export class Shard {
     const calls = this.callsOf(this.waiting)
     this.waiting = []
     // A call that turns out not to be plain is sent again, behind those that followed it: so not where that would matter.
-    const isOfOneKind = calls.every(call => call.isLike(calls[0]!))
-    for (const call of calls) {
-      if (!isOfOneKind) call.goInFull()
-      this.send(call)
-    }
+    if (calls.some(call => !call.isLike(calls[0]!))) for (const call of calls) call.goInFull()
+    this.settings.link.inTurn(calls.map(call => () => this.send(call)))
   }
 
   /** Of equal length, so that the server works on one while we see to another: the end of a long one would wait for it. */
