@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 /**
@@ -19,6 +19,29 @@ export function inChild(module: URL, args: readonly string[], limitMs: number): 
     child.on('exit', (code, signal) => {
       if (code === 0) resolve(answered)
       else reject(new Error(`${args.join(' ')} ended with ${signal ?? `code ${code}`} (limit ${limitMs / 1000} s)`))
+    })
+  })
+}
+
+/** Starts the module of that name beside the caller's, which may end whenever it likes: built or, in tests, as it is written. */
+export function startBeside(callerUrl: string, name: string, args: readonly string[]): ChildProcess {
+  const isBuilt = callerUrl.endsWith('.js')
+  const module = fileURLToPath(new URL(isBuilt ? `${name}.js` : `${name}.ts`, callerUrl))
+  const asWritten = { TSX_TSCONFIG_PATH: fileURLToPath(new URL('../../tsconfig.base.json', import.meta.url)) }
+  return fork(module, [...args], {
+    execArgv: ['--expose-gc', ...(isBuilt ? [] : ['--import', 'tsx', '--conditions=@sluice/source'])],
+    env: { ...process.env, ...(isBuilt ? {} : asWritten) },
+  })
+}
+
+/** Its next message. That it ends first is an error. */
+export function nextMessage<T>(child: ChildProcess): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const ended = (code: number | null) => reject(new Error(`a process of the benchmark ended with code ${code}`))
+    child.once('exit', ended)
+    child.once('message', message => {
+      child.off('exit', ended)
+      resolve(message as T)
     })
   })
 }

@@ -51,16 +51,15 @@ export class Entrant {
   }
 
   get note(): string {
-    const { ways, remark } = this.contestant
+    const { ways } = this.contestant
     const way = Object.keys(ways).length > 1 ? `, fastest by ${this.way}` : ''
     const each = `${(1e9 / median(this.rates)).toFixed(0)} ns each`
-    return `${each}, ${((100 * this.admitted) / this.made).toFixed(0)} % admitted${way}${remark?.() ?? ''}`
+    return `${each}, ${((100 * this.admitted) / this.made).toFixed(0)} % admitted${way}${this.contestant.remark?.() ?? ''}`
   }
 
   async fill(count: number): Promise<void> {
-    const { prepare } = this.contestant
-    if (prepare === undefined) await this.time(this.way, count)
-    else await prepare()
+    if (this.contestant.prepare === undefined) await this.time(this.way, count)
+    else await this.contestant.prepare()
   }
 
   /** Long enough for the optimising compiler; settles which way is fastest and how many decisions fill a slice. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { nextMessage } from '../child.ts'
 import type { Contestant, Gauge } from '../entrant.ts'
 import { quantilesUs } from '../statistics.ts'
 import { BODY } from './limits.ts'
@@ -35,7 +36,7 @@ class Server {
 
   static async start(name: ServerName): Promise<Server> {
     const child = fork(fileURLToPath(new URL('./server.js', import.meta.url)), [name])
-    const port = (await nextMessage(child)) as number
+    const port = await nextMessage<number>(child)
     return new Server(child, await Load.to(port, CONNECTIONS, HELLO))
   }
 
@@ -59,26 +60,15 @@ class Server {
   }
 
   private async ask(question: string): Promise<number> {
-    const answer = nextMessage(this.child)
+    const answer = nextMessage<number>(this.child)
     this.child.send(question)
-    return (await answer) as number
+    return answer
   }
 
   stop(): void {
     this.load.close()
     this.child.kill()
   }
-}
-
-function nextMessage(child: ChildProcess): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const ended = (code: number | null) => reject(new Error(`a server ended with code ${code}`))
-    child.once('exit', ended)
-    child.once('message', message => {
-      child.off('exit', ended)
-      resolve(message)
-    })
-  })
 }
 
 /** The servers of a case, and what their processors did. */

@@ -1,11 +1,10 @@
 import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { createLimiter, gcra, leakyBucket } from 'sluice'
-import type { RedisServer } from 'sluice-harness'
 import { print, type Row } from '../report.ts'
 import type { BenchCase } from '../suites.ts'
 import { flexibleOptions } from './peers.ts'
 import { everyPolicy, PLENTY } from './policies.ts'
-import { atServer } from './site.ts'
+import { atServer, ioredis, type Server } from './site.ts'
 
 const USERS = 100
 
@@ -20,7 +19,7 @@ export const bytesCase: BenchCase = {
   name: 'bytes a key',
   run: () =>
     atServer(async site => {
-      const client = site.ioredis()
+      const client = ioredis(site)
       const flexible = new RateLimiterRedis(flexibleOptions(client, PLENTY))
       const theirs = await bytesAfter(site.server, key => flexible.consume(key))
       for (const [name, policy] of Object.entries(policies)) {
@@ -36,14 +35,14 @@ export const bytesCase: BenchCase = {
     }),
 }
 
-async function bytesAfter(server: RedisServer, ask: (key: string) => Promise<unknown>): Promise<number> {
+async function bytesAfter(server: Server, ask: (key: string) => Promise<unknown>): Promise<number> {
   await server.command('FLUSHALL')
   for (let i = 0; i < USERS; i++) await ask(`user:${1000 + i}`)
   return bytesOf(server, '*user:*')
 }
 
 /** The mean size of the keys that match, every element of a value counted. */
-export async function bytesOf(server: RedisServer, pattern: string): Promise<number> {
+export async function bytesOf(server: Server, pattern: string): Promise<number> {
   const keys = (await server.command('KEYS', pattern)) as string[]
   if (keys.length === 0) throw new Error(`no key matches ${pattern}`)
   const sizes = await Promise.all(keys.map(key => server.command('MEMORY', 'USAGE', key, 'SAMPLES', '0')))

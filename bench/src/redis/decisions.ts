@@ -1,41 +1,24 @@
-import { type Field, type Measured, measure, ranked } from '../harness.ts'
-import { keysOf } from '../keys.ts'
+import { type Measured, ranked } from '../harness.ts'
 import { print, type Row } from '../report.ts'
-import type { BenchCase } from '../suites.ts'
-import { IN_FLIGHT, type Load } from './load.ts'
-import { atServer, type Place, type Site } from './site.ts'
-
-export type Contestants = Omit<Field, 'fill' | 'gauge'>
-
-export interface Circumstances {
-  /** 10,000 by default. */
-  readonly keys?: number
-  /** One server by default. */
-  readonly place?: Place
-}
+import { type Contest, contest, type Lineup } from './contest.ts'
+import { IN_FLIGHT } from './load.ts'
+import { atServer, type Place } from './site.ts'
 
 /** One case of so many decisions a second, with what each of them costs on either side. */
 export function decisions(
   name: string,
-  contestantsOf: (site: Site, load: Load) => Promise<Contestants>,
-  { keys: size = 10_000, place = atServer }: Circumstances = {},
-): BenchCase {
-  const title = `${name}, ${IN_FLIGHT} in flight, ${size === 1 ? '1 key' : `${size.toLocaleString('en-US')} keys`}`
-  return {
-    name: title,
-    run: settings =>
-      place(async site => {
-        const { gauge } = site
-        const load = { callers: IN_FLIGHT, keys: keysOf(size), latenciesMs: gauge.latenciesMs }
-        const measured = await measure({ ...(await contestantsOf(site, load)), fill: size, gauge }, settings)
-        const { rows, aa } = ranked(measured, ({ rates }) => rates, 'more')
-        const shown = withCpuRatio(rows, measured)
-        print({ bench: 'redis', case: title, unit: 'decisions/s', better: 'more', rows: shown, aa })
-      }),
-  }
+  lineup: Lineup,
+  { keys = 10_000, place = atServer }: { readonly keys?: number; readonly place?: Place } = {},
+): Contest {
+  const title = `${name}, ${IN_FLIGHT} in flight, ${keys === 1 ? '1 key' : `${keys.toLocaleString('en-US')} keys`}`
+  return contest({ name: title, keys, callers: IN_FLIGHT, place }, lineup, measured => {
+    const { rows, aa } = ranked(measured, ({ rates }) => rates, 'more')
+    const shown = withCpuRatio(rows, measured)
+    print({ bench: 'redis', case: title, unit: 'decisions/s', better: 'more', rows: shown, aa })
+  })
 }
 
-/** Adds their CPU time in this process over ours: bigger is better for Sluice, as with all ratios. */
+/** Adds their CPU time at the client over ours: bigger is better for Sluice, as with all ratios. */
 function withCpuRatio(rows: readonly Row[], measured: readonly Measured[]): Row[] {
   const byCpu = ranked(measured, ({ readings }) => readings.clientUs!, 'less').rows
   return rows.map((row, i) => {

@@ -4,7 +4,7 @@ import { after, keysOf } from '../keys.ts'
 import { print } from '../report.ts'
 import type { BenchCase } from '../suites.ts'
 import { IN_FLIGHT } from './load.ts'
-import { atServer } from './site.ts'
+import { atServer, ioredis } from './site.ts'
 import { PATIENT } from './sluice.ts'
 
 const HOT_KEYS = 100
@@ -21,7 +21,7 @@ export const floodCase: BenchCase = {
   name: `a flood of refusals, ${IN_FLIGHT} in flight, ${HOT_KEYS} hot keys`,
   run: ({ rounds, sliceMs }) =>
     atServer(async site => {
-      const store = site.store(site.ioredis(), PATIENT)
+      const store = site.store(ioredis(site), PATIENT)
       const policy = tokenBucket({ capacity: CAPACITY, refill: `${REFILL_PER_SECOND}/s` })
       const limiter = createLimiter(policy, { store })
       await limiter.consume('somebody else') // so that the connection stands

@@ -4,8 +4,8 @@ import { print } from '../report.ts'
 import type { BenchCase } from '../suites.ts'
 import { bytesOf } from './bytes.ts'
 import { decisions } from './decisions.ts'
-import { IN_FLIGHT, type Load } from './load.ts'
-import { atServer, type Site } from './site.ts'
+import { IN_FLIGHT } from './load.ts'
+import { atServer } from './site.ts'
 import { sluiceWithEntries } from './sluice.ts'
 import { sortedSetLog } from './sorted-set-log.ts'
 
@@ -25,10 +25,9 @@ export const logCases: readonly BenchCase[] = [
     name: 'sliding log of 1,000, bytes of a full key',
     run: () =>
       atServer(async site => {
-        const client = site.ioredis()
         const load = { callers: IN_FLIGHT, keys: keysOf(10), latenciesMs: [] }
-        const ours = sluiceWithEntries({ site, client, load, options }, policy, LIMIT)
-        const theirs = sortedSetLog(client, load, WINDOW_MS, LIMIT, LIMIT)
+        const ours = await sluiceWithEntries(policy, LIMIT, { options })(site, load)
+        const theirs = await sortedSetLog(WINDOW_MS, LIMIT, LIMIT)(site, load)
         await ours.prepare!()
         await theirs.prepare!()
         const [bytes, theirBytes] = [await bytesOf(site.server, '{*user:*'), await bytesOf(site.server, 'z:user:*')]
@@ -49,12 +48,6 @@ export const logCases: readonly BenchCase[] = [
 ]
 
 function withEntries(name: string, keys: number, entries: number): BenchCase {
-  const contestantsOf = async (site: Site, load: Load) => {
-    const client = site.ioredis()
-    return {
-      sluice: () => sluiceWithEntries({ site, client, load, options }, policy, entries),
-      peers: [sortedSetLog(client, load, WINDOW_MS, LIMIT, entries)],
-    }
-  }
-  return decisions(name, contestantsOf, { keys })
+  const ours = sluiceWithEntries(policy, entries, { options })
+  return decisions(name, { sluice: ours, peers: [sortedSetLog(WINDOW_MS, LIMIT, entries)] }, { keys })
 }

@@ -3,8 +3,9 @@ import type { Cluster, Redis } from 'ioredis'
 import { RedisStore } from 'rate-limit-redis'
 import { type IRateLimiterRedisOptions, RateLimiterRedis, RateLimiterUnion } from 'rate-limiter-flexible'
 import type { Contestant } from '../entrant.ts'
+import type { Enter } from './contest.ts'
 import { asking, type Load } from './load.ts'
-import type { NodeRedis } from './site.ts'
+import { type Client, ioredis, type NodeRedis, type Site } from './site.ts'
 
 const HOUR_SECONDS = 3600
 
@@ -14,52 +15,70 @@ export function flexibleOptions(client: Redis | Cluster | NodeRedis, points: num
   return { storeClient: client, useRedisPackage, points, duration: HOUR_SECONDS }
 }
 
-let made = 0
+function flexible({ number }: Site, client: Redis | Cluster | NodeRedis, points: number, letter = 'r') {
+  return new RateLimiterRedis({ ...flexibleOptions(client, points), keyPrefix: `${letter}${number}` })
+}
 
-const flexible = (client: Redis | Cluster | NodeRedis, points: number) =>
-  new RateLimiterRedis({ ...flexibleOptions(client, points), keyPrefix: `r${made++}` })
-
-export interface PeerEntry {
-  readonly name: string
-  readonly client: Redis | Cluster | NodeRedis
-  readonly load: Load
+export interface Setting {
+  /** What is said of it beside its name. */
+  readonly how?: string
+  readonly client?: Client<Redis | Cluster | NodeRedis>
   /** The limit. */
   readonly points: number
 }
 
-export function rateLimiterFlexible({ name, client, load, points }: PeerEntry): Contestant {
-  const limiter = flexible(client, points)
-  return contestant(name, load, key => limiter.consume(key))
+const FLEXIBLE = 'rate-limiter-flexible'
+
+export function rateLimiterFlexible({ how = '', client = ioredis, points }: Setting): Enter {
+  return async (site, load) => {
+    const limiter = flexible(site, await client(site), points)
+    return contestant(`${FLEXIBLE}${how}`, load, key => limiter.consume(key))
+  }
 }
 
 /** It has no slots; what its users do is to give the point back. That is not waited for, as with Sluice. */
-export function rateLimiterFlexibleWithReward({ name, client, load, points }: PeerEntry): Contestant {
-  const limiter = flexible(client, points)
-  return contestant(name, load, key => limiter.consume(key).then(() => void limiter.reward(key)))
+export function rateLimiterFlexibleWithReward({ points }: Setting): Enter {
+  return async (site, load) => {
+    const limiter = flexible(site, ioredis(site), points)
+    return contestant(FLEXIBLE, load, key => limiter.consume(key).then(() => void limiter.reward(key)))
+  }
 }
 
-export function rateLimiterFlexibleUnion({ name, client, load, points }: PeerEntry): Contestant {
-  const union = new RateLimiterUnion(flexible(client, points), flexible(client, points), flexible(client, points))
-  return contestant(name, load, key => union.consume(key))
+export function rateLimiterFlexibleUnion({ points }: Setting): Enter {
+  return async (site, load) => {
+    const client = ioredis(site)
+    const union = new RateLimiterUnion(
+      flexible(site, client, points, 'a'),
+      flexible(site, client, points, 'b'),
+      flexible(site, client, points, 'c'),
+    )
+    return contestant(`${FLEXIBLE} union`, load, key => union.consume(key))
+  }
 }
 
 /** Its store counts; the comparison with the limit is the middleware's, and is made here. */
-export async function rateLimitRedis(client: Redis | NodeRedis, load: Load, limit: number): Promise<Contestant> {
-  const send = 'call' in client ? client.call.bind(client) : (...args: string[]) => client.sendCommand(args)
-  const store = new RedisStore({
-    sendCommand: (...args) => (send as (...args: string[]) => Promise<number>)(...args),
-  })
-  await store.init({ windowMs: HOUR_SECONDS * 1000 } as Options)
-  const isAdmitted = ({ totalHits }: ClientRateLimitInfo) => totalHits <= limit
-  return {
-    name: 'rate-limit-redis',
-    ways: { 'an await each': asking(load, key => store.increment(key), isAdmitted) },
+export function rateLimitRedis(limit: number, client: Client<Redis | NodeRedis> = ioredis): Enter {
+  return async (site, load) => {
+    const made = await client(site)
+    const send = 'call' in made ? made.call.bind(made) : (...args: string[]) => made.sendCommand(args)
+    const store = new RedisStore({
+      sendCommand: (...args) => (send as (...args: string[]) => Promise<number>)(...args),
+    })
+    await store.init({ windowMs: HOUR_SECONDS * 1000 } as Options)
+    const isAdmitted = ({ totalHits }: ClientRateLimitInfo) => totalHits <= limit
+    return {
+      name: 'rate-limit-redis',
+      ways: { 'an await each': asking(load, key => store.increment(key), isAdmitted) },
+    }
   }
 }
 
 /** The floor of one command a decision: no limit, no window, no expiry. */
-export function bareIncr(client: Redis | NodeRedis, load: Load): Contestant {
-  return contestant('bare INCR', load, key => client.incr(key))
+export function bareIncr(client: Client<Redis | NodeRedis> = ioredis): Enter {
+  return async (site, load) => {
+    const made = await client(site)
+    return contestant('bare INCR', load, key => made.incr(key))
+  }
 }
 
 /** What rejects when it refuses. */

@@ -5,7 +5,7 @@ import { print, type Row } from '../report.ts'
 import type { BenchCase } from '../suites.ts'
 import { flexibleOptions } from './peers.ts'
 import { everyPolicy, PLENTY } from './policies.ts'
-import { atServer, type Site } from './site.ts'
+import { atServer, ioredis, type Site } from './site.ts'
 import { PATIENT } from './sluice.ts'
 
 const KEYS = 10_000
@@ -37,7 +37,7 @@ interface Timed {
 }
 
 async function scriptTimes(site: Site, policy: Policy, rounds: number) {
-  const client = site.ioredis()
+  const client = ioredis(site)
   const flexible = new RateLimiterRedis(flexibleOptions(client, PLENTY))
   const ours = () => {
     const limiter = createLimiter(policy, { store: site.store(client, PATIENT), name: `n${made++}` })

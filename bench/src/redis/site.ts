@@ -1,56 +1,71 @@
 import { Cluster, Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { type RedisClient, type RedisStore, type RedisStoreOptions, redisStore } from 'sluice/redis'
-import { type RedisServer, startCluster, startRedis } from 'sluice-harness'
-import { RedisGauge } from './gauge.ts'
+import { ask, type RedisServer, startCluster, startRedis } from 'sluice-harness'
+import type { Address } from './crew.ts'
 
 export type NodeRedis = ReturnType<typeof createClient>
 
+/** A server of ours, which another process may have started. */
+export type Server = Pick<RedisServer, 'host' | 'port' | 'command'>
+
+export function serverAt({ host, port }: Address): Server {
+  return { host, port, command: (...words) => ask({ host, port }, words) }
+}
+
 /** Servers of our own on loopback TCP, and clients that go when the case is through. */
 export class Site {
-  readonly servers: readonly RedisServer[]
-  readonly gauge: RedisGauge
+  readonly servers: readonly Server[]
+  /** Whose it is: contestants have numbers, and keep their keys apart by them. */
+  readonly number: number
   private readonly closers: (() => unknown)[] = []
 
-  constructor(servers: readonly RedisServer[]) {
+  constructor(servers: readonly Server[], number = 0) {
     this.servers = servers
-    this.gauge = new RedisGauge(servers)
+    this.number = number
   }
 
-  get server(): RedisServer {
+  get server(): Server {
     return this.servers[0]!
-  }
-
-  ioredis({ enableAutoPipelining = false } = {}): Redis {
-    const { host, port } = this.server
-    const client = new Redis({ host, port, enableAutoPipelining })
-    this.closers.push(() => client.disconnect())
-    return client
-  }
-
-  cluster(): Cluster {
-    const client = new Cluster(this.servers.map(({ host, port }) => ({ host, port })))
-    this.closers.push(() => client.disconnect())
-    return client
-  }
-
-  async nodeRedis(): Promise<NodeRedis> {
-    const { host, port } = this.server
-    const client: NodeRedis = createClient({ socket: { host, port } })
-    await client.connect()
-    this.closers.push(() => client.destroy())
-    return client
   }
 
   store(client: RedisClient, options?: RedisStoreOptions): RedisStore {
     const store = redisStore(client, options)
-    this.closers.push(() => store.close())
+    this.onClose(() => store.close())
     return store
+  }
+
+  onClose(closer: () => unknown): void {
+    this.closers.push(closer)
   }
 
   async close(): Promise<void> {
     for (const close of this.closers.reverse()) await close()
   }
+}
+
+/** Makes a client of a site's servers. */
+export type Client<C> = (site: Site) => C | Promise<C>
+
+export function ioredis(site: Site, { enableAutoPipelining = false } = {}): Redis {
+  const { host, port } = site.server
+  const client = new Redis({ host, port, enableAutoPipelining })
+  site.onClose(() => client.disconnect())
+  return client
+}
+
+export function cluster(site: Site): Cluster {
+  const client = new Cluster(site.servers.map(({ host, port }) => ({ host, port })))
+  site.onClose(() => client.disconnect())
+  return client
+}
+
+export async function nodeRedis(site: Site): Promise<NodeRedis> {
+  const { host, port } = site.server
+  const client: NodeRedis = createClient({ socket: { host, port } })
+  await client.connect()
+  site.onClose(() => client.destroy())
+  return client
 }
 
 export type Place = (work: (site: Site) => Promise<void>) => Promise<void>
@@ -61,8 +76,8 @@ export const atServer: Place = async work => {
 }
 
 export const atCluster: Place = async work => {
-  const cluster = await startCluster({ primaries: 3, replicas: 0 })
-  await within(new Site(cluster.nodes), work, () => cluster.stop())
+  const { nodes, stop } = await startCluster({ primaries: 3, replicas: 0 })
+  await within(new Site(nodes), work, stop)
 }
 
 async function within(site: Site, work: (site: Site) => Promise<void>, stop: () => Promise<void>): Promise<void> {

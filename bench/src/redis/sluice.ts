@@ -1,14 +1,14 @@
 import { createLimiter, type Decision, type Policy } from 'sluice'
 import type { RedisClient, RedisStoreOptions } from 'sluice/redis'
 import type { Contestant } from '../entrant.ts'
+import type { Enter } from './contest.ts'
 import { asking, type Load } from './load.ts'
-import type { Site } from './site.ts'
+import { type Client, ioredis, type Site } from './site.ts'
 
-export interface Entry {
-  readonly site: Site
-  readonly client: RedisClient
-  readonly load: Load
-  /** Of the store. */
+/** What of the store is not as the others have it. */
+export interface Setting {
+  readonly name?: string
+  readonly client?: Client<RedisClient>
   readonly options?: RedisStoreOptions
 }
 
@@ -19,58 +19,61 @@ export interface Entry {
  */
 export const PATIENT: RedisStoreOptions = { deadline: '35ms' }
 
-let made = 0
-
-/** Each has its keys to itself, under a name of one length. */
-function storeAndName({ site, client, options }: Entry) {
-  return { store: site.store(client, { ...PATIENT, ...options }), name: `n${made++}` }
+/** Each contestant has its keys to itself. */
+async function storeAndName(site: Site, { client = ioredis, options }: Setting) {
+  return { store: site.store(await client(site), { ...PATIENT, ...options }), name: `n${site.number}` }
 }
 
-function limiterOf(entry: Entry, policy: Policy) {
-  return createLimiter(policy, storeAndName(entry))
-}
-
-export function sluice(entry: Entry, policy: Policy): Contestant {
-  const limiter = limiterOf(entry, policy)
-  return contestant(entry, key => limiter.consume(key))
+export function sluice(policy: Policy, setting: Setting = {}): Enter {
+  return async (site, load) => {
+    const limiter = createLimiter(policy, await storeAndName(site, setting))
+    return contestant(setting, load, key => limiter.consume(key))
+  }
 }
 
 /** A slot taken and given back counts as one decision. Giving back is not waited for, as it would not be after a response. */
-export function sluiceWithRelease(entry: Entry, policy: Policy): Contestant {
-  const limiter = limiterOf(entry, policy)
-  return contestant(
-    entry,
-    key => limiter.consume(key),
-    decision => decision.release(),
-  )
+export function sluiceWithRelease(policy: Policy): Enter {
+  return async (site, load) => {
+    const limiter = createLimiter(policy, await storeAndName(site, {}))
+    return contestant(
+      {},
+      load,
+      key => limiter.consume(key),
+      decision => decision.release(),
+    )
+  }
 }
 
 /** Every key's log has so many entries when the timing starts. */
-export function sluiceWithEntries(entry: Entry, policy: Policy, entries: number): Contestant {
-  const limiter = limiterOf(entry, policy)
-  const { size } = entry.load.keys
-  return {
-    ...contestant(entry, key => limiter.consume(key)),
-    prepare: async () => {
-      for (let i = 0; i < size; i++) {
-        await limiter.consume(`user:${i}`, { cost: entries - 1 })
-        // A log grows when it is full; that is done here, or every key's first decision would be timed doing it.
-        await limiter.consume(`user:${i}`)
-      }
-    },
+export function sluiceWithEntries(policy: Policy, entries: number, setting: Setting): Enter {
+  return async (site, load) => {
+    const limiter = createLimiter(policy, await storeAndName(site, setting))
+    return {
+      ...contestant(setting, load, key => limiter.consume(key)),
+      prepare: async () => {
+        for (let i = 0; i < load.keys.size; i++) {
+          await limiter.consume(`user:${i}`, { cost: entries - 1 })
+          // A log grows when it is full; that is done here, or every key's first decision would be timed doing it.
+          await limiter.consume(`user:${i}`)
+        }
+      },
+    }
   }
 }
 
 /** Named limits of one user each, decided as one. */
-export function sluiceOfSeveral(entry: Entry, policies: Readonly<Record<string, Policy>>): Contestant {
+export function sluiceOfSeveral(policies: Readonly<Record<string, Policy>>): Enter {
   const key = (user: string) => user
   const limits = Object.fromEntries(Object.entries(policies).map(([name, policy]) => [name, { policy, key }]))
-  const limiter = createLimiter({ limits, ...storeAndName(entry) })
-  return contestant(entry, user => limiter.consume(user))
+  return async (site, load) => {
+    const limiter = createLimiter({ limits, ...(await storeAndName(site, {})) })
+    return contestant({}, load, user => limiter.consume(user))
+  }
 }
 
 function contestant(
-  { load }: Entry,
+  { name = 'sluice' }: Setting,
+  load: Load,
   ask: (key: string) => Promise<Decision>,
   end?: (decision: Decision) => void,
 ): Contestant {
@@ -81,7 +84,7 @@ function contestant(
     return decision.allowed && decision.degraded === false
   }
   return {
-    name: 'sluice',
+    name,
     ways: { 'an await each': asking(load, ask, isAdmitted) },
     remark: () => (degraded === 0 ? '' : `, ${degraded} decided WITHOUT Redis`),
   }

@@ -1,6 +1,6 @@
-import type { Redis } from 'ioredis'
-import type { Contestant } from '../entrant.ts'
-import { asking, type Load } from './load.ts'
+import type { Enter } from './contest.ts'
+import { asking } from './load.ts'
+import { ioredis } from './site.ts'
 
 /** The usual exact log: a member for every admission, scored by its time. Members must differ, hence the counter. */
 const ADMIT = `
@@ -22,18 +22,23 @@ return 1`
 type Script = (key: string, windowMs: number, number: number, member: string) => Promise<number>
 
 /** Every key's log has so many entries when the timing starts. */
-export function sortedSetLog(client: Redis, load: Load, windowMs: number, limit: number, entries: number): Contestant {
-  client.defineCommand('sortedSetAdmit', { numberOfKeys: 1, lua: ADMIT })
-  client.defineCommand('sortedSetFill', { numberOfKeys: 1, lua: FILL })
-  const { sortedSetAdmit, sortedSetFill } = client as unknown as Record<string, Script>
-  const [admit, fill] = [sortedSetAdmit!.bind(client), sortedSetFill!.bind(client)]
-  let members = 0
-  const ask = (key: string) => admit(`z:${key}`, windowMs, limit, (members++).toString(36))
-  return {
-    name: 'sorted-set log',
-    ways: { 'an await each': asking(load, ask, answer => answer === 1) },
-    prepare: async () => {
-      for (let i = 0; i < load.keys.size; i++) await fill(`z:user:${i}`, windowMs, entries, 'f')
-    },
+export function sortedSetLog(windowMs: number, limit: number, entries: number): Enter {
+  return (site, load) => {
+    const client = ioredis(site)
+    client.defineCommand('sortedSetAdmit', { numberOfKeys: 1, lua: ADMIT })
+    client.defineCommand('sortedSetFill', { numberOfKeys: 1, lua: FILL })
+    const { sortedSetAdmit, sortedSetFill } = client as unknown as Record<string, Script>
+    const [admit, fill] = [sortedSetAdmit!.bind(client), sortedSetFill!.bind(client)]
+    let members = 0
+    // Other processes add members to the same sets.
+    const mark = process.pid.toString(36)
+    const ask = (key: string) => admit(`z:${key}`, windowMs, limit, `${mark}${(members++).toString(36)}`)
+    return {
+      name: 'sorted-set log',
+      ways: { 'an await each': asking(load, ask, answer => answer === 1) },
+      prepare: async () => {
+        for (let i = 0; i < load.keys.size; i++) await fill(`z:user:${i}`, windowMs, entries, 'f')
+      },
+    }
   }
 }

@@ -1,0 +1,99 @@
+import type { ChildProcess } from 'node:child_process'
+import { nextMessage, startBeside } from '../child.ts'
+import type { Contestant } from '../entrant.ts'
+
+/** What a process of a crew is told, one order at a time. */
+export type Order =
+  | { readonly what: 'prepare' }
+  | { readonly what: 'warm up'; readonly forMs: number }
+  | { readonly what: 'decide'; readonly count: number }
+
+/** What it says of the decisions it was told to make. */
+export interface Slice {
+  readonly admitted: number
+  readonly clientUs: number
+  readonly p50Us: number
+  readonly p99Us: number
+  readonly remark: string
+}
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+/** Processes with the same code differ, so each contestant has several, which take turns. */
+const PROCESSES = 3
+/** In slices: long enough for the optimising compiler. */
+const WARM_UP = 6
+
+/**
+ * A contestant in processes of its own, as it would be used: what the engine learns from one library, and what one leaves
+ * for the garbage collector, must not slow another.
+ */
+export class Crew implements Contestant {
+  readonly name: string
+  readonly ways = { 'an await each': (count: number) => this.decide(count) }
+  private readonly processes: readonly ChildProcess[]
+  private readonly sliceMs: number
+  private readonly onSlice: (slice: Slice) => void
+  private turn = 0
+  /** By process, the last it said. */
+  private readonly remarks: string[] = []
+
+  private constructor(name: string, processes: readonly ChildProcess[], sliceMs: number, onSlice: Crew['onSlice']) {
+    this.name = name
+    this.processes = processes
+    this.sliceMs = sliceMs
+    this.onSlice = onSlice
+  }
+
+  /** `number` says which of the contestants of a case it is. */
+  static async start(
+    title: string,
+    number: number,
+    servers: readonly Address[],
+    sliceMs: number,
+    onSlice: (slice: Slice) => void,
+  ): Promise<Crew> {
+    const addresses = JSON.stringify(servers.map(({ host, port }) => ({ host, port })))
+    const processes = Array.from({ length: PROCESSES }, () =>
+      startBeside(import.meta.url, './crew-process', [title, String(number), addresses]),
+    )
+    try {
+      const [name] = await Promise.all(processes.map(one => nextMessage<string>(one)))
+      return new Crew(name!, processes, sliceMs, onSlice)
+    } catch (error) {
+      for (const one of processes) one.kill()
+      throw error
+    }
+  }
+
+  /** Their keys are the same, so one of them fills them. */
+  async prepare(): Promise<void> {
+    await obey(this.processes[0]!, { what: 'prepare' })
+    for (const one of this.processes) await obey(one, { what: 'warm up', forMs: WARM_UP * this.sliceMs })
+  }
+
+  remark(): string {
+    return this.remarks.join('')
+  }
+
+  stop(): void {
+    for (const one of this.processes) one.kill()
+  }
+
+  private async decide(count: number): Promise<number> {
+    const turn = this.turn++ % PROCESSES
+    const slice = await obey<Slice>(this.processes[turn]!, { what: 'decide', count })
+    this.remarks[turn] = slice.remark
+    this.onSlice(slice)
+    return slice.admitted
+  }
+}
+
+function obey<T>(one: ChildProcess, order: Order): Promise<T> {
+  const answer = nextMessage<T>(one)
+  one.send(order)
+  return answer
+}
