@@ -91,7 +91,7 @@ function readRate(value: unknown): Rate {
   }
 }
 
-function formatMs(ms: number): string {
+export function formatMs(ms: number): string {
   const [unit, unitMs] = UNITS.find(([, unitMs]) => ms !== 0 && ms % unitMs === 0) ?? ['ms', 1]
   return `${ms / unitMs}${unit}`
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stableHash } from '../../hash.ts'
-import { fixedWindow, slidingLog, slidingWindow, tokenBucket } from '../../index.ts'
+import { concurrency, fixedWindow, gcra, type Policy, slidingLog, slidingWindow, tokenBucket } from '../../index.ts'
 import { encodeKey } from '../../limiter/key.ts'
 import type { Key } from '../../limiter/limits.ts'
 import { Charge, ENFORCED } from '../charge.ts'
@@ -81,8 +81,47 @@ describe('names', () => {
 
   test('say what they are of, for whoever looks at a server', () => {
     const name = (limit: string) => Buffer.from(bytesOf([['app', 'api', limit], 1, 'user:42']), 'hex').toString()
-    expect(name('per-user')).toMatch(/^\{\d+\}app:api:per-user:fixed-1000000-epoch:user:42$/)
-    expect(name('per user')).toMatch(/^\{\d+\}~3:app3:api8:per user:fixed-1000000-epoch:user:42$/)
+    expect(name('per-user')).toMatch(/^\{\d+\}app:api:per-user:fixed-1s:user:42$/)
+    expect(name('per user')).toMatch(/^\{\d+\}~3:app3:api8:per user:fixed-1s:user:42$/)
+  })
+})
+
+describe('the kind and window in a name', () => {
+  const kindOf = (policy: Policy) => new RedisSpace('a').stemOf(ruleOf(policy)).text.replace('~a:', '')
+
+  test.each<[Policy, string]>([
+    [tokenBucket({ capacity: 5, refill: '1/s' }), 'bucket'],
+    [gcra({ rate: '1/s', burst: 5 }), 'bucket'],
+    [fixedWindow({ limit: 5, window: '1h' }), 'fixed-1h'],
+    [fixedWindow({ limit: 5, window: '90m' }), 'fixed-90m'],
+    [fixedWindow({ limit: 5, window: '1h', align: 'first' }), 'fixed-1h-first'],
+    [fixedWindow({ limit: 5, window: '1h', align: 'key' }), 'fixed-1h-key'],
+    [fixedWindow({ limit: 5, align: 'day', timeZone: 'Europe/Berlin' }), 'fixed-day-Europe/Berlin'],
+    [slidingWindow({ limit: 5, window: '1m' }), 'sliding-1m'],
+    [slidingWindow({ limit: 5, window: '1m', buckets: 6 }), 'sliding-1m-6'],
+    [slidingLog({ limit: 5, window: '30d' }), 'log-30d'],
+    [concurrency({ limit: 5, ttl: '1m' }), 'slots'],
+  ])('of %j is %s', (policy, text) => {
+    expect(kindOf(policy)).toBe(text)
+  })
+
+  test('is shared by those whose states have one shape, and by no others', () => {
+    const windows = [1, 1.001, 1.01, 10, 999, 1000, 1001, 60_000, 61_000, 90_000, 3_600_000, 86_400_000]
+    const policies = windows.flatMap((window): Policy[] => [
+      tokenBucket({ capacity: 5, refill: `1/${window}ms` }),
+      ...(['epoch', 'first', 'key'] as const).map(align => fixedWindow({ limit: 5, window, align })),
+      ...[1, 2, 3, 6].map(buckets => slidingWindow({ limit: 5, window: window * 6, buckets })),
+      slidingLog({ limit: 5, window }),
+      slidingLog({ limit: 50, window }),
+    ])
+    const names = new Map<string, Set<string>>()
+    for (const policy of policies) {
+      const rule = ruleOf(policy)
+      const shape = rule.kind === 'bucket' ? 'bucket' : rule.shape
+      names.set(shape, (names.get(shape) ?? new Set()).add(kindOf(policy)))
+    }
+    expect([...names.values()].every(({ size }) => size === 1)).toBe(true)
+    expect(new Set([...names.values()].flatMap(texts => [...texts])).size).toBe(names.size)
   })
 })
 
