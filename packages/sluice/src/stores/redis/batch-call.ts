@@ -1,43 +1,16 @@
 import type { Rule } from '../../algorithms/rule.ts'
-import { StoreUnavailable } from '../../errors.ts'
+import type { StoreUnavailable } from '../../errors.ts'
 import { type Charge, ENFORCED } from '../charge.ts'
-import { type Change, type Intent, TAKE } from '../store.ts'
-import { concluded, wordsOf } from './changes.ts'
+import { TAKE } from '../store.ts'
 import type { Framed } from './frame.ts'
-import { newId } from './hold.ts'
-import { Keys, Specs } from './message.ts'
+import { fullMessage } from './full-message.ts'
+import { conclude, failItem, type Item } from './item.ts'
+import { Keys } from './message.ts'
 import { type PlainMessage, plainMessage } from './plain-message.ts'
 import type { Reply, Scripts } from './script.ts'
 import { isShort, readShort } from './short-reply.ts'
-import { isPlainRule, phaseOf } from './spec.ts'
-import { type Asked, FOREIGN, rareFacts, readVerdicts } from './verdicts.ts'
-
-/** A change on its way, and whom to tell. */
-interface Sent {
-  readonly change: Change
-  /** The number of its key in the call, once it is in one. */
-  key: number
-  /** What the script is told of it, as it was when it was asked for. */
-  readonly words: readonly (string | number)[]
-  readonly done: (amount: number) => void
-  readonly failed: (error: StoreUnavailable) => void
-}
-
-/** What is asked of a shard: a decision or a change. */
-export type Item = Asked | Sent
-
-export function changeItem(change: Change, done: Sent['done'], failed: Sent['failed']): Item {
-  return { change, key: 0, words: wordsOf(change), done, failed }
-}
-
-export function failItem(item: Item, error: StoreUnavailable): void {
-  if ('change' in item) {
-    item.failed(error)
-    return
-  }
-  for (const charge of item.charges) charge.fault ??= error
-  item.done()
-}
+import { isPlainRule } from './spec.ts'
+import { type Asked, rareFacts, readVerdicts } from './verdicts.ts'
 
 /** As many as let calls overlap, so that the server works while we write the next one. */
 export const MOST_ITEMS = 128
@@ -129,25 +102,7 @@ export class BatchCall {
   message(now: number): Framed {
     this.plain =
       this.plainRules && plainMessage(this.scripts, this.plainRules, this.keys.values, this.items as readonly Asked[])
-    return this.plain?.message ?? this.fullMessage(now)
-  }
-
-  private fullMessage(now: number): Framed {
-    const specs = new Specs(now)
-    let runs = ''
-    /** How the run of plain decisions starts that the text now ends with. */
-    let open = ''
-    for (const item of this.items) {
-      const run = isRun(item) ? runStart(item.charges, specs) : ''
-      if (open !== '' && run !== open) runs += '],'
-      if (run === '') runs += `${'change' in item ? changeText(item, specs) : decisionText(item as Asked, specs)},`
-      else runs += `${run === open ? '' : run},${(item as Asked).keys.join()}`
-      open = run
-    }
-    runs = open === '' ? runs.slice(0, -1) : `${runs}]`
-    const { logs, names } = this.keys
-    const args = [`{"logs":${logs.length},"specs":${specs.json},"runs":[${runs}]}`]
-    return { script: this.scripts.decide, keys: names, args, amends: this.items.some(item => 'change' in item) }
+    return this.plain?.message ?? fullMessage(this.scripts, this.keys, this.items, now)
   }
 
   read(reply: Reply): void {
@@ -182,45 +137,4 @@ function isPlainCharge(charge: Charge): boolean {
 
 function isUnder(charges: readonly Charge[], rules: readonly Rule[] | undefined): boolean {
   return charges.length === rules?.length && charges.every((charge, i) => charge.rule === rules[i])
-}
-
-/** Nothing to tell of it but its keys. */
-function isRun(item: Item): item is Asked {
-  return 'charges' in item && item.intent === TAKE && item.charges.every(canRun)
-}
-
-function canRun({ cost, role, rule }: Charge): boolean {
-  if (cost !== 1 || role !== ENFORCED) return false
-  return rule.kind !== 'slots' && (rule.kind !== 'fixed' || rule.policy.align !== 'key')
-}
-
-function runStart(charges: readonly Charge[], specs: Specs): string {
-  let start = `[${charges.length}`
-  for (const charge of charges) start += `,${specs.numberOf(charge)}`
-  return start
-}
-
-/** One decision with all that can be told of it; what it would hold gets its ids now. */
-function decisionText(asked: Asked, specs: Specs): string {
-  const { charges, intent, keys } = asked
-  asked.ids ??= charges.map(charge => (isHeld(charge, intent) ? newId() : 0))
-  let text = `[0,${Number(intent.take)},${intent.holdTicks},${intent.bookTicks},${Number(intent.strikes)}`
-  for (let i = 0; i < charges.length; i++) {
-    const charge = charges[i]!
-    text += `,${keys[i]},${specs.numberOf(charge)},${charge.cost},${charge.role},${asked.ids[i]},${phaseOf(charge)}`
-  }
-  return `${text}]`
-}
-
-function isHeld({ rule, limit }: Charge, { holdTicks }: Intent): boolean {
-  return rule.kind === 'slots' || (holdTicks > 0 && limit.atOnce !== true)
-}
-
-function changeText({ change: { charge }, key, words: [what, ...numbers] }: Sent, specs: Specs): string {
-  return JSON.stringify([what, key, specs.numberOf(charge), phaseOf(charge), ...numbers])
-}
-
-function conclude({ change, done, failed }: Sent, amount: number, now: number): void {
-  if (amount !== FOREIGN) done(concluded(change, amount, now))
-  else failed(new StoreUnavailable('SLUICE_FOREIGN_VALUE', 'a foreign value stands at the key'))
 }
