@@ -3,6 +3,7 @@ import { denyCacheFaults } from './deny-cache.ts'
 import { entryFaults } from './entries.ts'
 import type { Fault } from './fault.ts'
 import { keyFaults } from './keys.ts'
+import { laneFaults } from './lanes.ts'
 import { limiterFaults } from './limiter.ts'
 import { outageFaults } from './outages.ts'
 import { storeFaults } from './store.ts'
@@ -11,6 +12,6 @@ import { windowFaults } from './windows.ts'
 /** By the first law each breaks. */
 export const FAULTS: readonly Fault[] = [
   ...[...bucketFaults, ...windowFaults, ...entryFaults],
-  ...[...storeFaults, ...keyFaults, ...limiterFaults],
+  ...[...storeFaults, ...laneFaults, ...keyFaults, ...limiterFaults],
   ...[...denyCacheFaults, ...outageFaults],
 ].sort((a, b) => a.law[0]! - b.law[0]!)

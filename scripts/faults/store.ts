@@ -91,22 +91,6 @@ export const storeFaults: readonly Fault[] = [
     replace: '',
   },
   {
-    law: [2],
-    part: 'express lane',
-    says: 'several buckets are filled although one of them refuses',
-    file: 'stores/memory/bucket-lanes.ts',
-    find: 'if (level > highest) passes = false',
-    replace: 'passes = level <= highest',
-  },
-  {
-    law: [5],
-    part: 'express lane',
-    says: 'one of several buckets saves up what it cannot drain',
-    file: 'stores/memory/bucket-lanes.ts',
-    find: 'if (level < 0) level = 0',
-    replace: '',
-  },
-  {
     law: [12],
     part: 'express lane',
     says: 'what it took cannot be told from what a reset has forgotten',

@@ -36,6 +36,21 @@ export class LaneDecision<K, U> implements Decision, Passage<U> {
     return this.receipt > 0
   }
 
+  /** It passed without the long way: so each limit can be told by its numbers alone, and no charge need be made. */
+  get isLean(): boolean {
+    return this.receipt > 0 && this.charges === undefined
+  }
+
+  /** Of one of the limits of a lean decision, by its index. */
+  remainingOf(index: number): number {
+    return this.lane.remainingOf(index, this)
+  }
+
+  /** The same, in ticks from the decision on. */
+  resetAfterTicksOf(index: number): number {
+    return this.lane.resetAtOf(index, this) - this.tick
+  }
+
   get reason(): Reason {
     return this.full.reason
   }

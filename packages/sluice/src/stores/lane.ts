@@ -5,12 +5,17 @@ import type { Charge } from './charge.ts'
  * a request in fields, until the next one: whoever asks then makes one object of them, whole, where a number returned
  * might have to be boxed and an object filled in piece by piece would be written twice.
  *
- * `K` is the key, or the keys, of a request, and `U` what is counted then: a number for each limit.
+ * `K` is the key, or the keys, of a request, and `U` what is counted then: a number for each limit, or as many as its kind
+ * is told by.
  */
 export interface Lane<K, U> extends Passage<U> {
   take(key: K): void
   /** The charges that a request stands for, once somebody reads them. */
   chargesOf(key: K, passage: Passage<U>): readonly Charge[]
+  /** How many further requests a limit has room for, by its index, where there are no charges. */
+  remainingOf(index: number, passage: Passage<U>): number
+  /** The tick at which nothing of it is counted any more. */
+  resetAtOf(index: number, passage: Passage<U>): number
 }
 
 /** What came of one request. */

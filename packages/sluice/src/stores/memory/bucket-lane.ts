@@ -1,4 +1,5 @@
 import { type BucketRule, decide, describe, highestFor } from '../../algorithms/bucket.ts'
+import { remainingOf } from '../../algorithms/verdict.ts'
 import type { KeyHash } from '../../hash.ts'
 import { Charge, ENFORCED } from '../charge.ts'
 import type { LoneLane, Passage } from '../lane.ts'
@@ -79,10 +80,18 @@ export class BucketLane implements LoneLane {
   }
 
   chargesOf(key: string, passage: Passage<number>): readonly Charge[] {
-    return [this.chargeOf(key, passage.receipt, passage.tick, passage.used)]
+    return [this.chargeOf(key, passage)]
   }
 
-  chargeOf(key: string, receipt: number, tick: number, used: number): Charge {
+  remainingOf(_index: number, { used }: Passage<number>): number {
+    return remainingOf(used, this.rule)
+  }
+
+  resetAtOf(_index: number, passage: Passage<number>): number {
+    return this.chargeOf('', passage).resetAt
+  }
+
+  private chargeOf(key: string, { receipt, tick, used }: Passage<number>): Charge {
     const { rule } = this
     const charge = new Charge(this.limit, rule, key, 1, ENFORCED)
     charge.at = tick

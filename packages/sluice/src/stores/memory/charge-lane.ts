@@ -8,8 +8,8 @@ export class ChargeLane implements LoneLane {
   readonly tick = 0
   readonly used = 0
   charges: readonly Charge[] = []
-  private readonly limit: Limit
-  private readonly rule: Rule
+  readonly limit: Limit
+  readonly rule: Rule
   private readonly decide: (charge: Charge) => void
 
   constructor(limit: Limit, rule: Rule, decide: (charge: Charge) => void) {
@@ -27,5 +27,13 @@ export class ChargeLane implements LoneLane {
 
   chargesOf(_key: string, passage: Passage<number>): readonly Charge[] {
     return passage.charges!
+  }
+
+  remainingOf(_index: number, passage: Passage<number>): number {
+    return passage.charges![0]!.remaining
+  }
+
+  resetAtOf(_index: number, passage: Passage<number>): number {
+    return passage.charges![0]!.resetAt
   }
 }

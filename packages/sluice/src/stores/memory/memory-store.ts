@@ -6,14 +6,15 @@ import { type Charge, ENFORCED, isTaken } from '../charge.ts'
 import type { LoneLane, SharedLane } from '../lane.ts'
 import { type Change, type Intent, type Limit, type Space, type Store, TAKE } from '../store.ts'
 import { BucketLane } from './bucket-lane.ts'
-import { BucketLanes } from './bucket-lanes.ts'
 import { ChargeLane } from './charge-lane.ts'
 import { House } from './house.ts'
 import type { Room } from './key-table.ts'
 import type { Shared } from './keys.ts'
+import { isPlain, tracksOf } from './laid-tracks.ts'
 import type { LogLedger } from './log-ledger.ts'
 import { MemorySpace } from './memory-space.ts'
 import { StoreTime } from './store-time.ts'
+import { Tracks } from './tracks.ts'
 
 export interface MemoryStoreOptions {
   clock?: Clock
@@ -121,13 +122,14 @@ class InProcess implements MemoryStore {
 
   lane(limit: Limit, rule: Rule): LoneLane {
     const longWay = new ChargeLane(limit, rule, charge => this.decide(charge, TAKE))
-    const plain = rule.kind === 'bucket' && rule.limit > 0 && limit.block === undefined
-    return plain ? new BucketLane(limit, rule, this.shared, this.house, longWay) : longWay
+    const isExpress = rule.kind === 'bucket' && isPlain(limit, rule)
+    return isExpress ? new BucketLane(limit, rule, this.shared, this.house, longWay) : longWay
   }
 
   sharedLane(lanes: readonly LoneLane[]): SharedLane | undefined {
-    if (!lanes.every(lane => lane instanceof BucketLane)) return undefined
-    return new BucketLanes(lanes, this.shared, this.house, charges => this.decideAll(charges, TAKE))
+    const tracks = tracksOf(lanes as readonly (BucketLane | ChargeLane)[])
+    if (tracks === undefined) return undefined
+    return new Tracks(tracks, this.shared, this.house, charges => this.decideAll(charges, TAKE))
   }
 
   amend(changes: readonly Change[]): number[] {

@@ -31,16 +31,16 @@ function isCharged(roles: readonly number[], passes: readonly boolean[], i: numb
   return passes[i]! && roles.every((role, other) => role !== ENFORCED || other === replaced || passes[other])
 }
 
-const BUCKETS = ['tokenBucket', 'leakyBucket', 'gcra'] as const
+const PLAIN_KINDS = ['tokenBucket', 'leakyBucket', 'gcra', 'fixedWindow', 'slidingWindow'] as const
 
 async function allOrNone(bench: Bench): Promise<void> {
   for (let seed = 0; seed < bench.times(150); seed++) {
     await bench.inWorld(async world => {
       const rng = random(seed)
-      // Every third time as plain as can be: buckets, enforced, for a cost of 1. A store may have a faster way for those.
+      // Every third time as plain as can be: enforced, for a cost of 1. A store may have a faster way for those.
       const plain = seed % 3 === 0
       const roles = plain ? [ENFORCED, ENFORCED, ENFORCED] : randomRoles(rng)
-      const policyOf = () => modestPolicy(rng, plain ? BUCKETS[below(rng, BUCKETS.length)] : undefined)
+      const policyOf = () => modestPolicy(rng, plain ? PLAIN_KINDS[below(rng, PLAIN_KINDS.length)] : undefined)
       const gates = roles.map((_, i) => new Gate(world, policyOf(), { path: `limit ${i}` }))
       const oracles = gates.map(gate => oracleFor(gate.policy, { phase: gate.phase('key') }))
       const times = gates.flatMap(gate => randomTrace(rng, gate.policy, 20).map(step => step.at))

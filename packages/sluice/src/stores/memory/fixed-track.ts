@@ -1,0 +1,57 @@
+import { decide, describe, type FixedRule } from '../../algorithms/fixed-window.ts'
+import type { Verdict } from '../../algorithms/verdict.ts'
+import type { Passage } from '../lane.ts'
+import type { Limit } from '../store.ts'
+import type { KeyTable, Segment } from './key-table.ts'
+import type { MemorySpace } from './memory-space.ts'
+import type { Track } from './track.ts'
+
+/** A fixed window among several limits. Its numbers are the count and the tick the window ends. */
+export class FixedTrack implements Track {
+  key = ''
+  hi = 0
+  lo = 0
+  segment: Segment
+  at = -1
+  readonly limit: Limit
+  readonly rule: FixedRule
+  readonly space: MemorySpace
+  readonly table: KeyTable
+  readonly first: number
+  readonly width = 2
+
+  constructor(limit: Limit, rule: FixedRule, first: number) {
+    this.limit = limit
+    this.rule = rule
+    this.space = limit.space as MemorySpace
+    this.table = this.space.ledger(rule).keys.table
+    this.segment = this.table.segmentOf(0)
+    this.first = first
+  }
+
+  /** The next window is opened the long way: once a window, and where it ends may be a question to a calendar. */
+  judge(now: number, numbers: number[]): boolean | undefined {
+    const { at, first } = this
+    const { cells } = this.segment
+    const count = cells[at]!
+    const endAt = cells[at + 1]!
+    if (now >= endAt) return undefined
+    numbers[first] = count
+    numbers[first + 1] = endAt
+    return count + 1 <= this.rule.limit
+  }
+
+  take(_now: number, numbers: number[]): void {
+    const { first } = this
+    const count = numbers[first]! + 1
+    numbers[first] = count
+    this.segment.cells[this.at] = count
+  }
+
+  tell({ receipt, tick, used }: Passage<readonly number[]>, out: Verdict): void {
+    const count = used[this.first]!
+    const endAt = used[this.first + 1]!
+    decide(count, endAt, this.rule, receipt > 0 ? 0 : 1, out)
+    describe(count, endAt, tick, out)
+  }
+}
