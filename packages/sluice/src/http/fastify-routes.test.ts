@@ -196,6 +196,16 @@ describe("a route's own config", () => {
     expect([wrong.statusCode, wrong.json().code]).toEqual([500, 'SLUICE_BAD_OPTION'])
   })
 
+  test('may be that of a handler for what has no route, though no route says anything', async () => {
+    const app = open()
+    await app.register(rateLimit, five)
+    app.get('/', hello)
+    app.setNotFoundHandler({ config: config(false) } as object, async () => 'nothing here')
+    expect(await ask(app, '/')).toBe('200 default 4')
+    expect(await ask(app, '/nowhere')).toBe('200')
+    expect(await ask(app, '/')).toBe('200 default 3')
+  })
+
   test('with several limiters, limits count once and a cost in each', async () => {
     const app = open()
     await app.register(rateLimit, { limits: { first: { policy: '9/m' } }, clock })

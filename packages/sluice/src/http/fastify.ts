@@ -16,6 +16,7 @@ export interface FastifyRequest {
   readonly raw: NodeRequest
   readonly method: string
   readonly originalUrl: string
+  readonly is404: boolean
   readonly routeOptions: FastifyRoute
 }
 export interface FastifyReply extends Reply {
@@ -28,6 +29,7 @@ export interface FastifyInstance {
   addHook(name: any, hook: any): unknown
   decorate(name: symbol, value: boolean): unknown
   hasDecorator(name: symbol): boolean
+  printRoutes?(): string
 }
 interface FastifyRoute {
   readonly method?: string | readonly string[] | undefined
@@ -45,6 +47,7 @@ const reader: Reader<FastifyRequest, FastifyReply> = {
   method: request => request.method,
   target: request => request.originalUrl,
   header: (request, name) => nodeReader.header(request.raw, name),
+  has: (request, name) => nodeReader.has!(request.raw, name),
   peer: request => nodeReader.peer(request.raw),
   route: request => request.routeOptions.url,
   onClose: (reply, callback) => nodeReader.onClose(reply.raw, callback),
@@ -64,12 +67,18 @@ export const rateLimit = Object.assign(
     const guard = guardOf(rest)
     const isFirst = !app.hasDecorator(ROUTES_READ)
     if (isFirst) app.decorate(ROUTES_READ, true)
-    // What is wrong with a route is said when it is registered.
-    app.addHook('onRoute', (route: FastifyRoute) => void guardFor(route, guard, isFirst))
+    // Fastify makes an object of all that is known of a route whenever it is asked, so it is asked only where a route may
+    // have something to say. What those say that were there before, and what a handler for no route says, nobody tells.
+    let someSay = app.printRoutes?.() !== NO_ROUTES
+    app.addHook('onRoute', (route: FastifyRoute) => {
+      someSay ||= ownOf(route) !== undefined
+      guardFor(route, guard, isFirst) // what is wrong with a route is said when it is registered
+    })
     app.addHook(hook, (request: FastifyRequest, reply: FastifyReply, third: unknown, fourth: unknown) => {
       // Between reply and callback, `preParsing` has the body.
       const next = (fourth ?? third) as (error?: unknown) => void
-      const asked = guardFor(request.routeOptions, guard, isFirst)?.ask(request, reply, reader)
+      const chosen = someSay || request.is404 ? guardFor(request.routeOptions, guard, isFirst) : guard
+      const asked = chosen?.ask(request, reply, reader)
       if (asked instanceof Promise) asked.then(outcome => carryOut(outcome, reply, next)).catch(next)
       else carryOut(asked, reply, next)
     })
@@ -86,9 +95,16 @@ function guardOf(options: GuardOptions | { guard: Guard }): Guard {
   return options.guard
 }
 
+/** How Fastify prints routes where there are none yet. */
+const NO_ROUTES = '(empty tree)'
+
+function ownOf({ config }: FastifyRoute): Route | false | undefined {
+  return (config as { rateLimit?: Route | false } | undefined)?.rateLimit
+}
+
 /** The guard as a route wants it; undefined where it wants none. */
 function guardFor(route: FastifyRoute, guard: Guard, isFirst: boolean): Guard | undefined {
-  const own = (route.config as { rateLimit?: Route | false } | undefined)?.rateLimit
+  const own = ownOf(route)
   if (own === undefined) return guard
   if (own === false) return undefined
   if (isFirst) return guard.for(nameOf(route), own)

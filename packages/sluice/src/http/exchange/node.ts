@@ -10,7 +10,13 @@ export interface NodeRequest {
   method?: string | undefined
   url?: string | undefined
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  readonly socket?: { readonly remoteAddress?: string | undefined } | null
+  /** Name, value, name, value …, as they were sent. */
+  readonly rawHeaders?: readonly string[] | undefined
+  readonly socket?: Socket | null
+}
+
+interface Socket {
+  readonly remoteAddress?: string | undefined
 }
 
 /** Its response, as far as a guard writes it. */
@@ -33,8 +39,30 @@ export const nodeReader: Reader<NodeRequest, NodeResponse> = {
     const value = request.headers[name]
     return Array.isArray(value) ? value.join(', ') : value
   },
-  peer: request => request.socket?.remoteAddress,
+  /** Without reading them, where they are still as they came: Node makes `headers` when somebody first asks for it. */
+  has(request, name) {
+    const { rawHeaders } = request
+    if (rawHeaders === undefined || rawHeaders.length === 0) return request.headers[name] !== undefined
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      const sent = rawHeaders[i]!
+      if (sent.length === name.length && sent.toLowerCase() === name) return true
+    }
+    return false
+  },
+  peer: ({ socket }) => (socket ? addressOf(socket) : undefined),
   onClose: whenGone,
+}
+
+/** The other end of a connection stays the same, and Node takes a long way round to tell it. */
+const addresses = new WeakMap<Socket, string>()
+
+function addressOf(socket: Socket): string | undefined {
+  let address = addresses.get(socket)
+  if (address === undefined) {
+    address = socket.remoteAddress
+    if (address !== undefined) addresses.set(socket, address)
+  }
+  return address
 }
 
 /** Asks the guard, then answers in place of the handler or goes on to it. */
