@@ -1,5 +1,6 @@
 import type { LimitState } from '../decision.ts'
 import type { ChargedDecision } from '../limiter/charged-decision.ts'
+import type { LaneDecision } from '../limiter/lane-decision.ts'
 import { type Policy, policyOf } from '../policy.ts'
 import { delayMs } from './delay.ts'
 import type { Facts } from './facts.ts'
@@ -44,6 +45,12 @@ export class Answering {
     const described = shown.map(state => this.limitOf(state).descriptionFor(facts, this.indexOf(state)))
     writeFields(families, described, shown, indexOf(shown, decision.policy), decision.at, out)
     return out
+  }
+
+  /** The same for a decision without charges, where nothing is to be asked of it but the numbers; else undefined. */
+  leanFields(decision: LaneDecision<unknown, unknown>): readonly string[] | undefined {
+    if (!decision.isLean || this.someDelay) return undefined
+    return this.families.length === 0 ? NOTHING : this.plain?.ofLean(decision)
   }
 
   /** How long to wait for the turn: the longest of the limits that delay. */

@@ -133,9 +133,13 @@ export class Guard {
     reply: Reply,
     reader: Reader<never, Reply>,
   ): Maybe<Outcome | undefined> {
+    const { answering } = this
+    if (made instanceof LaneDecision && !this.follows) {
+      const fields = answering.leanFields(made)
+      if (fields !== undefined) return this.passed(made, fields, facts)
+    }
     const decision = made instanceof LaneDecision ? made.full : made // read more than once: worked out once
     if (!(decision instanceof ChargedDecision)) return undefined // no limit applied
-    const { answering } = this
     const outcome: Outcome = {
       decision,
       fields: answering.fields(decision, facts),
@@ -151,6 +155,11 @@ export class Guard {
       this.giveBack(decision, reservation)
       return refusedBy(GONE)
     })
+  }
+
+  private passed(decision: Decision, fields: readonly string[], facts: Facts): Outcome {
+    const expose = facts.isCrossOrigin ? this.answering.exposed : undefined
+    return { decision, fields, expose, refusal: undefined, ended: undefined, measures: false }
   }
 
   private refusal(decision: Decision, facts: Facts): Refusal {

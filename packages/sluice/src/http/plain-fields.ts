@@ -1,28 +1,40 @@
 import { TICKS_PER_MS } from '../clock.ts'
 import type { ChargedDecision } from '../limiter/charged-decision.ts'
+import type { LaneDecision } from '../limiter/lane-decision.ts'
+import { limitOfPolicy } from '../policy.ts'
 import type { Description, Shown } from './headers/description.ts'
-import { limitItem } from './headers/draft-11.ts'
+import { resetParameter } from './headers/draft-11.ts'
 import type { Pace } from './headers/pace.ts'
+import { effectiveSeconds } from './headers/seconds.ts'
+import { integer } from './headers/structured.ts'
 
 type Charges = ChargedDecision['charges']
+type Lean = Pick<LaneDecision<unknown, unknown>, 'tick' | 'remainingOf' | 'resetAfterTicksOf'>
 
 /**
  * The fields of the usual guard: draft 11, one policy a limit, and the caller may know of all of them. It is written for
- * every request, so what never changes is one text made once, and the numbers are read off the charges themselves: a
- * `LimitState` for each would cost as much as the text.
+ * every request, so what never changes is one text made once, what changes once a second is kept until it does, and the
+ * numbers are read off the decision itself: a `LimitState` for each limit would cost as much as the text.
  */
 export class PlainFields {
   private readonly paces: readonly Pace[]
   /** What stands before the first number of each limit. */
   private readonly heads: readonly string[]
   private readonly policies: string
-  /** Held before one charge after the other. */
-  private readonly shown = new ShownCharge()
+  /** What was last said to stand between one limit's number and the next: its seconds, and the head of the next limit. */
+  private readonly seconds: (number | undefined)[]
+  private readonly tails: string[]
+  /** Held before one limit of a decision after the other. */
+  private readonly charged = new ShownCharge()
+  private readonly lean: ShownLean
 
   constructor(descriptions: readonly Description[]) {
     this.paces = descriptions.map(({ pace }) => pace)
     this.heads = descriptions.map(({ remainingItem }, i) => (i === 0 ? remainingItem : `, ${remainingItem}`))
     this.policies = descriptions.map(({ policyItem }) => policyItem).join(', ')
+    this.seconds = descriptions.map(() => undefined)
+    this.tails = descriptions.map((_, i) => this.tailOf(i, undefined))
+    this.lean = new ShownLean(descriptions.map(({ policy }) => limitOfPolicy(policy)))
   }
 
   /** Whether every limit is among them, and none as a shadow. */
@@ -31,12 +43,43 @@ export class PlainFields {
   }
 
   of(charges: Charges): readonly string[] {
-    const { heads, paces, shown } = this
-    let limits = ''
+    const { charged } = this
+    let limits = this.heads[0]!
     for (let i = 0; i < charges.length; i++) {
-      shown.charge = charges[i]!
-      limits += limitItem(heads[i]!, paces[i]!, shown, shown.charge.at / TICKS_PER_MS)
+      charged.charge = charges[i]!
+      limits = this.withItem(limits, i, charged, charged.charge.at / TICKS_PER_MS)
     }
+    return this.fields(limits)
+  }
+
+  /** The same for a decision without charges: it is about every limit of the guard, and there are no shadows. */
+  ofLean(decision: Lean): readonly string[] {
+    const { heads, lean } = this
+    const at = decision.tick / TICKS_PER_MS
+    lean.decision = decision
+    let limits = heads[0]!
+    for (let i = 0; i < heads.length; i++) {
+      lean.index = i
+      limits = this.withItem(limits, i, lean, at)
+    }
+    return this.fields(limits)
+  }
+
+  private withItem(text: string, index: number, state: Shown, at: number): string {
+    const remaining = integer(state.remaining)
+    const seconds = effectiveSeconds(this.paces[index]!, state, remaining, at)
+    if (seconds !== this.seconds[index]) {
+      this.seconds[index] = seconds
+      this.tails[index] = this.tailOf(index, seconds)
+    }
+    return text + remaining + this.tails[index]!
+  }
+
+  private tailOf(index: number, seconds: number | undefined): string {
+    return resetParameter(seconds) + (this.heads[index + 1] ?? '')
+  }
+
+  private fields(limits: string): readonly string[] {
     return ['RateLimit', inOnePiece(limits), 'RateLimit-Policy', this.policies]
   }
 }
@@ -74,5 +117,33 @@ class ShownCharge implements Shown {
 
   get retryAfterMs(): number {
     return this.charge.allowed ? 0 : (this.charge.retryAt - this.charge.at) / TICKS_PER_MS
+  }
+}
+
+class ShownLean implements Shown {
+  readonly allowed = true
+  readonly retryAfterMs = 0
+  decision!: Lean
+  index = 0
+  private readonly limits: readonly number[]
+
+  constructor(limits: readonly number[]) {
+    this.limits = limits
+  }
+
+  get limit(): number {
+    return this.limits[this.index]!
+  }
+
+  get remaining(): number {
+    return this.decision.remainingOf(this.index)
+  }
+
+  get resetAt(): number {
+    return this.decision.tick / TICKS_PER_MS + this.resetAfterMs
+  }
+
+  get resetAfterMs(): number {
+    return this.decision.resetAfterTicksOf(this.index) / TICKS_PER_MS
   }
 }

@@ -1,5 +1,4 @@
 import type { Description, Shown } from './description.ts'
-import type { Pace } from './pace.ts'
 import { effectiveSeconds } from './seconds.ts'
 import { integer, isBase64 } from './structured.ts'
 
@@ -19,18 +18,20 @@ export function writeDraft11(
     const description = descriptions[i]!
     const partition = partitions === undefined ? '' : partitionParameter(partitions[i])
     const separator = limits === '' ? '' : ', '
-    limits += separator + limitItem(description.remainingItem, description.pace, state, at) + partition
+    limits += separator + limitItem(description, state, at) + partition
     policies += separator + description.policyItem + partition
   }
   if (limits !== '') out.push('RateLimit', limits, 'RateLimit-Policy', policies)
 }
 
-/** One item of `RateLimit`, from what stands before its first number. */
-export function limitItem(head: string, pace: Pace, state: Shown, at: number): string {
+function limitItem({ remainingItem, pace }: Description, state: Shown, at: number): string {
   const remaining = integer(state.remaining)
-  const seconds = effectiveSeconds(pace, state, remaining, at)
-  const reset = seconds === undefined ? '' : `;t=${seconds}`
-  return head + remaining + reset
+  return remainingItem + remaining + resetParameter(effectiveSeconds(pace, state, remaining, at))
+}
+
+/** What follows the first number of an item of `RateLimit`. */
+export function resetParameter(seconds: number | undefined): string {
+  return seconds === undefined ? '' : `;t=${seconds}`
 }
 
 function partitionParameter(base64: string | undefined): string {
