@@ -16,6 +16,8 @@ export interface Contestant {
   readonly ways: Readonly<Record<string, Run>>
   /** Brings its state to where the timing starts; without it, a decision for every key does. */
   readonly prepare?: () => Promise<void>
+  /** Done before each slice, and not timed. */
+  readonly getReady?: () => Promise<void>
   /** What else must be known of its rounds, or nothing. */
   readonly remark?: () => string
 }
@@ -107,6 +109,7 @@ export class Entrant {
     // Timers get their turn and the one before takes its young garbage with it: neither belongs to this slice.
     await turn()
     globalThis.gc?.({ type: 'minor' })
+    await this.contestant.getReady?.()
     await gauge?.start()
     const run = this.contestant.ways[way]!
     const startedAt = performance.now()

@@ -1,6 +1,5 @@
 // One process of a contestant: node crew-process.js <case> <number of the contestant> <addresses of the servers>. Says its
 // name, then does as it is told: see crew.ts.
-import { setImmediate as turn } from 'node:timers/promises'
 import { endWithParent } from '../child.ts'
 import { quantilesUs } from '../statistics.ts'
 import { isContest } from './contest.ts'
@@ -35,9 +34,6 @@ async function warmUp(forMs: number): Promise<void> {
 }
 
 async function decide(count: number): Promise<Slice> {
-  // Timers get their turn, and what is left of the slice before is collected: neither belongs to this one.
-  await turn()
-  globalThis.gc?.({ type: 'minor' })
   latenciesMs.length = 0
   const before = process.cpuUsage()
   const admitted = await run(count)

@@ -25,7 +25,12 @@ export interface Address {
 /** Processes with the same code differ, so each contestant has several, which take turns. */
 const PROCESSES = 3
 /** In slices: long enough for the optimising compiler. */
-const WARM_UP = 6
+const WARM_UP = 10
+/**
+ * In slices, too: a process that has been idle for a while has cold caches, and its engine has taken the room for young
+ * objects away. It gets them back before it is timed: a server under load is never idle.
+ */
+const RUN_UP = 0.5
 
 /**
  * A contestant in processes of its own, as it would be used: what the engine learns from one library, and what one leaves
@@ -37,6 +42,7 @@ export class Crew implements Contestant {
   private readonly processes: readonly ChildProcess[]
   private readonly sliceMs: number
   private readonly onSlice: (slice: Slice) => void
+  /** Whose it is. */
   private turn = 0
   /** By process, the last it said. */
   private readonly remarks: string[] = []
@@ -75,6 +81,10 @@ export class Crew implements Contestant {
     for (const one of this.processes) await obey(one, { what: 'warm up', forMs: WARM_UP * this.sliceMs })
   }
 
+  async getReady(): Promise<void> {
+    await obey(this.next, { what: 'warm up', forMs: RUN_UP * this.sliceMs })
+  }
+
   remark(): string {
     return this.remarks.join('')
   }
@@ -84,11 +94,15 @@ export class Crew implements Contestant {
   }
 
   private async decide(count: number): Promise<number> {
-    const turn = this.turn++ % PROCESSES
-    const slice = await obey<Slice>(this.processes[turn]!, { what: 'decide', count })
-    this.remarks[turn] = slice.remark
+    const slice = await obey<Slice>(this.next, { what: 'decide', count })
+    this.remarks[this.turn] = slice.remark
     this.onSlice(slice)
+    this.turn = (this.turn + 1) % PROCESSES
     return slice.admitted
+  }
+
+  private get next(): ChildProcess {
+    return this.processes[this.turn]!
   }
 }
 
