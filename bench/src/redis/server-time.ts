@@ -10,7 +10,7 @@ import { PATIENT } from './sluice.ts'
 
 const KEYS = 10_000
 /** The most that travel in one call. */
-const FULL_CALL = 128
+const FULL_CALL = 64
 const CALLS_A_ROUND = 20
 const LONE_CALLS_A_ROUND = 300
 

@@ -12,8 +12,8 @@ import { isShort, readShort } from './short-reply.ts'
 import { isPlainRule } from './spec.ts'
 import { type Asked, rareFacts, readVerdicts } from './verdicts.ts'
 
-/** As many as let calls overlap, so that the server works while we write the next one. */
-export const MOST_ITEMS = 128
+/** As many as let calls overlap, so that the server works while we see to the next one. */
+export const MOST_ITEMS = 64
 /** Lua can hand on about 8,000 values at once. */
 const MOST_KEYS = 1000
 /** Of a plain decision, whose call answers with up to four values for each. */
@@ -57,8 +57,8 @@ export class BatchCall {
     return this.items.length === 0
   }
 
-  isFull(items: number): boolean {
-    return this.items.length >= items || this.keys.count >= MOST_KEYS
+  get isFull(): boolean {
+    return this.items.length >= MOST_ITEMS || this.keys.count >= MOST_KEYS
   }
 
   /** Nobody waits for any of it any more. A change is worth making all the same: what was taken goes back. */

@@ -57,15 +57,15 @@ test('a key that two charges of a decision have in common goes the long way', as
 
 test('a call of as many decisions as there can be, all about one user, is told apart', async () => {
   const store = bareStore(client)
-  const policies = [fixedWindow({ limit: 100, window: '1h' }), tokenBucket({ capacity: 90, refill: '1/d' })]
+  const policies = [fixedWindow({ limit: 50, window: '1h' }), tokenBucket({ capacity: 45, refill: '1/d' })]
   const counters = policies.map((policy, i) => new Counter(store, policy, `many ${i}`))
   const taken = await Promise.all(
-    Array.from({ length: 128 }, async () => {
+    Array.from({ length: 64 }, async () => {
       const charges = counters.map(counter => counter.charge('a'))
       await store.decideAll(charges, TAKE)
       return charges.map(charge => charge.taken)
     }),
   )
-  expect(taken).toEqual(Array.from({ length: 128 }, (_, n) => [n < 90, n < 90]))
+  expect(taken).toEqual(Array.from({ length: 64 }, (_, n) => [n < 45, n < 45]))
   expect(store.counters.calls).toBe(1)
 })

@@ -54,6 +54,15 @@ export class Shard {
   private readonly notPlain = new WeakMap<Rule, number>()
   /** What leaves next, in the order it was asked. */
   private waiting: Item[] = []
+  /** It leaves when this round of the event loop is over, at the latest. */
+  private isSet = false
+  /**
+   * Plain calls that left before their round was over, and are not answered yet. Not a `Set`: the tables that one has
+   * outgrown point at those that followed, and dead as they are keep all that was ever in it from being collected young.
+   */
+  private early: BatchCall[] = []
+  /** What waits for the answers to these. */
+  private held: BatchCall[] = []
   private readonly onLate: () => void
 
   constructor(tag: number, settings: Settings, stats: ShardStats, departures: Departures, sister?: Shard) {
@@ -114,27 +123,64 @@ export class Shard {
   }
 
   private add(item: Item): void {
-    const isFirst = this.waiting.push(item) === 1
+    const count = this.waiting.push(item)
     if (!this.settings.batch) this.flush()
-    else if (isFirst) this.departures.add(this)
+    else if (count === MOST_ITEMS) this.leave(true)
+    else if (!this.isSet) {
+      this.isSet = true
+      this.departures.add(this)
+    }
   }
 
+  /** The round is over. */
   flush(): void {
+    this.isSet = false
+    this.leave(false)
+    if (this.held.length === 0 && this.early.length > 0) this.early = []
+  }
+
+  /**
+   * A full call leaves at once, so that the server works on it while we see to the rest of the round. Were all to leave
+   * together, the server would answer them together, and from then on each side would wait for the other.
+   */
+  private leave(isEarly: boolean): void {
     const calls = this.callsOf(this.waiting)
     this.waiting = []
-    // A call that turns out not to be plain is sent again, behind those that followed it: so not where that would matter.
-    if (calls.some(call => !call.isLike(calls[0]!))) for (const call of calls) call.goInFull()
-    this.settings.link.inTurn(calls.map(call => () => this.send(call)))
+    if (calls.length === 0) return
+    // A plain call that turns out not to be plain is sent again, behind those that followed it. So what is not like it
+    // waits for its answer, and nothing is plain beside something else.
+    const isOfOneKind = [...this.early, ...calls].every(call => call.isLike(calls[0]!))
+    const mustWait = this.held.length > 0 || (this.early.length > 0 && !isOfOneKind)
+    for (const call of calls) {
+      if (!isOfOneKind || mustWait) call.goInFull()
+      else if (isEarly && call.plainRule !== undefined) this.early.push(call)
+    }
+    if (mustWait) this.held.push(...calls)
+    else this.sendAll(calls)
   }
 
-  /** Of equal length, so that the server works on one while we see to another: the end of a long one would wait for it. */
+  /** It was answered, or sent again: what waited for that leaves. */
+  private release(call: BatchCall): void {
+    if (!this.early.includes(call)) return
+    this.early = this.early.filter(other => other !== call)
+    if (this.early.length > 0) return
+    const { held } = this
+    this.held = []
+    this.sendAll(held)
+  }
+
+  private sendAll(calls: readonly BatchCall[]): void {
+    const { batch, link } = this.settings
+    if (batch) link.inTurn(calls.map(call => () => this.send(call)))
+    else for (const call of calls) this.send(call)
+  }
+
   private callsOf(items: readonly Item[]): BatchCall[] {
     const { scripts, tagOf } = this.settings
-    const size = Math.ceil(items.length / Math.ceil(items.length / MOST_ITEMS))
     const calls: BatchCall[] = []
     let call: BatchCall | undefined
     for (const item of items) {
-      if (call === undefined || call.isFull(size)) {
+      if (call === undefined || call.isFull) {
         call = new BatchCall(scripts, tagOf, this.onLate)
         calls.push(call)
       }
@@ -149,6 +195,10 @@ export class Shard {
 
   private send(call: BatchCall, again = false): void {
     const { link, validTicks, testNow } = this.settings
+    if (call.abandoned) {
+      call.fail(tooLate())
+      return
+    }
     // A client that is not connected would keep it and send it when nobody waits for it any more.
     if (!link.isReady()) {
       const what = 'the client is not connected: call its connect(), or wait'
@@ -160,13 +210,21 @@ export class Shard {
     const sentAt = this.clock.here()
     const now = this.clock.there(sentAt)
     const validUntil = validTicks === 0 || !this.clock.isKnown ? 0 : now + validTicks
-    const failed = (error: unknown) => call.fail(failureOf(error))
+    const failed = (error: unknown) => {
+      call.fail(failureOf(error))
+      this.release(call)
+    }
     try {
       const message = this.frame.around(call.message(testNow === undefined ? now : testNow()), validUntil)
-      send(link, message, reply => this.receive(call, reply, sentAt, again), failed)
+      send(link, message, reply => this.answered(call, reply, sentAt, again), failed)
     } catch (error) {
       failed(error) // what is too large for a string is not even sent
     }
+  }
+
+  private answered(call: BatchCall, reply: Reply, sentAt: number, again: boolean): void {
+    this.receive(call, reply, sentAt, again)
+    this.release(call)
   }
 
   private receive(call: BatchCall, reply: Reply, sentAt: number, again: boolean): void {

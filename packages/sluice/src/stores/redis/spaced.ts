@@ -8,20 +8,20 @@ import { afterPoll } from '../../clock.ts'
  */
 export class Spaced {
   private readonly waiting: (() => void)[] = []
-  /** One is being sent, or others wait for the round after it. */
+  /** One was sent in this round. */
   private isBusy = false
 
   send(sends: readonly (() => void)[]): void {
     this.waiting.push(...sends)
-    if (!this.isBusy && sends.length > 0) this.next()
+    if (!this.isBusy) this.next()
   }
 
   private next(): void {
-    this.isBusy = true
+    const send = this.waiting.shift()
+    this.isBusy = send !== undefined
     try {
-      this.waiting.shift()!()
+      send?.()
     } finally {
-      this.isBusy = this.waiting.length > 0
       // The client has asked for its turn to write before this does.
       if (this.isBusy) afterPoll(() => this.next())
     }
