@@ -66,7 +66,7 @@ export async function startSentinel(): Promise<SentinelGroup> {
 async function startOne(primary: RedisServer): Promise<RedisServer> {
   const config = [
     `sentinel monitor ${NAME} ${LOOPBACK} ${primary.port} 2`,
-    `sentinel down-after-milliseconds ${NAME} 300`,
+    `sentinel down-after-milliseconds ${NAME} 700`,
     `sentinel failover-timeout ${NAME} 1000`,
   ]
   const sentinel = await startRedis({ program: 'redis-sentinel', config: `${config.join('\n')}\n` })
