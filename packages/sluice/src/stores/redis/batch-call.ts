@@ -66,15 +66,14 @@ export class BatchCall {
     return this.items.every(item => 'charges' in item && item.charges.every(charge => charge.fault !== undefined))
   }
 
-  /** Gives the decisions up, which are late, for that reason; true if there are changes left to make. */
-  giveUpDecisions(error: StoreUnavailable): boolean {
+  /** Gives the decisions up, which are late, for that reason: what changes there are is left. */
+  giveUpDecisions(error: StoreUnavailable): void {
     const changes = this.items.filter(item => 'change' in item)
     const decisions = this.items.filter(item => 'charges' in item)
     this.items = decisions
     this.fail(error)
     this.items = changes
     this.goInFull()
-    return changes.length > 0
   }
 
   /** Throws where a name would be longer than a string can be, and then it is not in it. */

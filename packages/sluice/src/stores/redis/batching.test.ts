@@ -6,6 +6,7 @@ import { fiveOfEach } from '../../limiter/fixtures/five-of-each.ts'
 import type { Charge } from '../charge.ts'
 import type { RemoteStore } from '../remote-store.ts'
 import type { Change, Store } from '../store.ts'
+import { linkOf } from './client.ts'
 import { CLIENTS, ioredis } from './fixtures/clients.ts'
 import { bareStore, Counter, loadScripts } from './fixtures/counter.ts'
 import { commands, Observer } from './fixtures/observer.ts'
@@ -193,6 +194,18 @@ test('a call that turns out not to be plain is not overtaken by one of the same 
   expect([decisions[1]!.allowed, decisions[64]!.allowed]).toEqual([true, false])
   await store.close()
 })
+
+test('a full call that finds no connection holds up nothing that follows it', async () => {
+  let isReady = true
+  const store = bareStore(client, { link: { ...linkOf(client), isReady: () => isReady } })
+  const [one, other] = [counterOf(MANY, store), counterOf(tokenBucket({ capacity: 9, refill: '1/h' }), store)]
+  isReady = false
+  const asked = [...times(64, () => one.take('a')), other.take('a')]
+  const faults = (await Promise.all(asked)).map(({ fault }) => fault?.code)
+  expect(new Set(faults)).toEqual(new Set(['SLUICE_STORE_UNREACHABLE']))
+  isReady = true
+  expect([(await one.take('a')).used, (await other.take('a')).remaining]).toEqual([1, 8])
+}, 10_000)
 
 interface Asker {
   readonly id: string

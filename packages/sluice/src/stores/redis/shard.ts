@@ -195,14 +195,13 @@ export class Shard {
 
   private send(call: BatchCall, again = false): void {
     const { link, validTicks, testNow } = this.settings
-    if (call.abandoned) {
-      call.fail(tooLate())
-      return
+    const failed = (error: unknown) => {
+      call.fail(failureOf(error))
+      this.release(call)
     }
     // A client that is not connected would keep it and send it when nobody waits for it any more.
-    if (!link.isReady()) {
-      const what = 'the client is not connected: call its connect(), or wait'
-      call.fail(new StoreUnavailable('SLUICE_STORE_UNREACHABLE', what))
+    if (call.abandoned || !link.isReady()) {
+      failed(call.abandoned ? tooLate() : notConnected())
       return
     }
     this.stats.calls++
@@ -210,10 +209,6 @@ export class Shard {
     const sentAt = this.clock.here()
     const now = this.clock.there(sentAt)
     const validUntil = validTicks === 0 || !this.clock.isKnown ? 0 : now + validTicks
-    const failed = (error: unknown) => {
-      call.fail(failureOf(error))
-      this.release(call)
-    }
     try {
       const message = this.frame.around(call.message(testNow === undefined ? now : testNow()), validUntil)
       send(link, message, reply => this.answered(call, reply, sentAt, again), failed)
@@ -234,16 +229,18 @@ export class Shard {
       call.read(reply)
     } else if (first === NOT_PLAIN) {
       this.notPlain.set(call.plainRule!, sentAt)
-      if (call.abandoned) call.fail(tooLate())
-      else this.send(call, again)
+      this.send(call, again)
     } else {
       // Either it took too long, and nobody waits, or the server's clock has been set.
       const age = this.clock.here() - sentAt
       const isPrompt = age <= this.settings.validTicks
       this.clock.observe(sentAt, reply.at(1))
-      if (again || this.frame.mayBeDone(age)) call.fail(tooLate())
-      else if (isPrompt ? !call.abandoned : call.giveUpDecisions(tooLate())) this.send(call, true)
-      else call.fail(tooLate())
+      if (again || this.frame.mayBeDone(age)) {
+        call.fail(tooLate())
+        return
+      }
+      if (!isPrompt) call.giveUpDecisions(tooLate())
+      this.send(call, true)
     }
   }
 
@@ -252,6 +249,11 @@ export class Shard {
     const seenAt = rule === undefined ? undefined : this.notPlain.get(rule)
     return seenAt !== undefined && this.clock.here() - seenAt < MICROSECONDS
   }
+}
+
+function notConnected(): StoreUnavailable {
+  const what = 'the client is not connected: call its connect(), or wait'
+  return new StoreUnavailable('SLUICE_STORE_UNREACHABLE', what)
 }
 
 function tooLate(): StoreUnavailable {
