@@ -2,14 +2,15 @@ import type { Rule } from '../../algorithms/rule.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Charge } from '../charge.ts'
 import type { Change, Question } from '../store.ts'
-import { BatchCall, MOST_ITEMS } from './batch-call.ts'
+import { BatchCall } from './batch-call.ts'
 import { overAlready } from './changes.ts'
 import type { Link } from './client.ts'
 import { DecisionItem } from './decision-item.ts'
 import type { Departures } from './departures.ts'
 import { Frame } from './frame.ts'
-import { changeItem, failItem, type Item } from './item.ts'
+import { changeItem } from './item.ts'
 import { Keys, Specs } from './message.ts'
+import { Outbox } from './outbox.ts'
 import { failureOf, type Reply, run, type Scripts, send } from './script.ts'
 import { ServerClock } from './server-clock.ts'
 
@@ -48,41 +49,30 @@ export class Shard {
   readonly clock: ServerClock
   private readonly settings: Settings
   private readonly stats: ShardStats
-  private readonly departures: Departures
   private readonly frame: Frame
   /** By rule: when it was last found that its keys are not plain. */
   private readonly notPlain = new WeakMap<Rule, number>()
-  /** What leaves next, in the order it was asked. */
-  private waiting: Item[] = []
-  /** It leaves when this round of the event loop is over, at the latest. */
-  private isSet = false
-  /**
-   * Plain calls that left before their round was over, and are not answered yet. Not a `Set`: the tables that one has
-   * outgrown point at those that followed, and dead as they are keep all that was ever in it from being collected young.
-   */
-  private early: BatchCall[] = []
-  /** What waits for the answers to these. */
-  private held: BatchCall[] = []
-  private readonly onLate: () => void
+  private readonly outbox: Outbox
 
   constructor(tag: number, settings: Settings, stats: ShardStats, departures: Departures, sister?: Shard) {
     this.clock = new ServerClock(sister?.clock)
     this.settings = settings
     this.stats = stats
-    this.departures = departures
     this.frame = new Frame(tag, settings)
-    this.onLate = () => stats.late++
+    const { scripts, tagOf } = settings
+    const newCall = () => new BatchCall(scripts, tagOf, () => stats.late++)
+    this.outbox = new Outbox(settings, departures, newCall, call => this.send(call))
   }
 
   ask(question: Question): void {
-    this.add(new DecisionItem(question))
+    this.outbox.add(new DecisionItem(question))
   }
 
   /** Nothing is sent for what is known to be over. */
   amend(change: Change): Promise<number> {
     const over = overAlready(change)
     if (over !== undefined) return Promise.resolve(over)
-    return new Promise((done, failed) => this.add(changeItem(change, done, failed)))
+    return new Promise((done, failed) => this.outbox.add(changeItem(change, done, failed)))
   }
 
   /** How many processes are alive, this one included: see lua/instances.lua. */
@@ -122,82 +112,11 @@ export class Shard {
     return testNow === undefined ? this.clock.there(this.clock.here()) : testNow()
   }
 
-  private add(item: Item): void {
-    const count = this.waiting.push(item)
-    if (!this.settings.batch) this.flush()
-    else if (count === MOST_ITEMS) this.leave(true)
-    else if (!this.isSet) {
-      this.isSet = true
-      this.departures.add(this)
-    }
-  }
-
-  /** The round is over. */
-  flush(): void {
-    this.isSet = false
-    this.leave(false)
-    if (this.held.length === 0 && this.early.length > 0) this.early = []
-  }
-
-  /**
-   * A full call leaves at once, so that the server works on it while we see to the rest of the round. Were all to leave
-   * together, the server would answer them together, and from then on each side would wait for the other.
-   */
-  private leave(isEarly: boolean): void {
-    const calls = this.callsOf(this.waiting)
-    this.waiting = []
-    if (calls.length === 0) return
-    // A plain call that turns out not to be plain is sent again, behind those that followed it. So what is not like it
-    // waits for its answer, and nothing is plain beside something else.
-    const isOfOneKind = [...this.early, ...calls].every(call => call.isLike(calls[0]!))
-    const mustWait = this.held.length > 0 || (this.early.length > 0 && !isOfOneKind)
-    for (const call of calls) {
-      if (!isOfOneKind || mustWait) call.goInFull()
-      else if (isEarly && call.plainRule !== undefined) this.early.push(call)
-    }
-    if (mustWait) this.held.push(...calls)
-    else this.sendAll(calls)
-  }
-
-  /** It was answered, or sent again: what waited for that leaves. */
-  private release(call: BatchCall): void {
-    if (!this.early.includes(call)) return
-    this.early = this.early.filter(other => other !== call)
-    if (this.early.length > 0) return
-    const { held } = this
-    this.held = []
-    this.sendAll(held)
-  }
-
-  private sendAll(calls: readonly BatchCall[]): void {
-    const { batch, link } = this.settings
-    if (batch) link.inTurn(calls.map(call => () => this.send(call)))
-    else for (const call of calls) this.send(call)
-  }
-
-  private callsOf(items: readonly Item[]): BatchCall[] {
-    const { scripts, tagOf } = this.settings
-    const calls: BatchCall[] = []
-    let call: BatchCall | undefined
-    for (const item of items) {
-      if (call === undefined || call.isFull) {
-        call = new BatchCall(scripts, tagOf, this.onLate)
-        calls.push(call)
-      }
-      try {
-        call.add(item)
-      } catch (error) {
-        failItem(item, failureOf(error))
-      }
-    }
-    return calls.filter(({ isEmpty }) => !isEmpty)
-  }
-
   private send(call: BatchCall, again = false): void {
     const { link, validTicks, testNow } = this.settings
     const failed = (error: unknown) => {
       call.fail(failureOf(error))
-      this.release(call)
+      this.outbox.settled(call)
     }
     // A client that is not connected would keep it and send it when nobody waits for it any more.
     if (call.abandoned || !link.isReady()) {
@@ -219,7 +138,7 @@ export class Shard {
 
   private answered(call: BatchCall, reply: Reply, sentAt: number, again: boolean): void {
     this.receive(call, reply, sentAt, again)
-    this.release(call)
+    this.outbox.settled(call)
   }
 
   private receive(call: BatchCall, reply: Reply, sentAt: number, again: boolean): void {

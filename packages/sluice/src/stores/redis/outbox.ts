@@ -1,0 +1,101 @@
+import { type BatchCall, MOST_ITEMS } from './batch-call.ts'
+import type { Departures, Sender } from './departures.ts'
+import { failItem, type Item } from './item.ts'
+import { failureOf } from './script.ts'
+import type { Settings } from './shard.ts'
+
+/** When what is asked of a shard leaves, and in which calls: in the order it was asked. */
+export class Outbox implements Sender {
+  private readonly settings: Pick<Settings, 'batch' | 'link'>
+  private readonly departures: Departures
+  private readonly newCall: () => BatchCall
+  private readonly send: (call: BatchCall) => void
+  /** What leaves next, in the order it was asked. */
+  private waiting: Item[] = []
+  /** It leaves when this round of the event loop is over, at the latest. */
+  private isSet = false
+  /**
+   * Plain calls that left before their round was over, and are not answered yet. Not a `Set`: the tables that one has
+   * outgrown point at those that followed, and dead as they are keep all that was ever in it from being collected young.
+   */
+  private early: BatchCall[] = []
+  /** What waits for the answers to these. */
+  private held: BatchCall[] = []
+
+  constructor(settings: Outbox['settings'], departures: Departures, newCall: Outbox['newCall'], send: Outbox['send']) {
+    this.settings = settings
+    this.departures = departures
+    this.newCall = newCall
+    this.send = send
+  }
+
+  add(item: Item): void {
+    const count = this.waiting.push(item)
+    if (!this.settings.batch) this.flush()
+    else if (count === MOST_ITEMS) this.leave(true)
+    else if (!this.isSet) {
+      this.isSet = true
+      this.departures.add(this)
+    }
+  }
+
+  /** The round is over. */
+  flush(): void {
+    this.isSet = false
+    this.leave(false)
+    if (this.held.length === 0 && this.early.length > 0) this.early = []
+  }
+
+  /**
+   * A full call leaves at once, so that the server works on it while we see to the rest of the round. Were all to leave
+   * together, the server would answer them together, and from then on each side would wait for the other.
+   */
+  private leave(isEarly: boolean): void {
+    const calls = this.callsOf(this.waiting)
+    this.waiting = []
+    if (calls.length === 0) return
+    // A plain call that turns out not to be plain is sent again, behind those that followed it. So what is not like it
+    // waits for its answer, and nothing is plain beside something else.
+    const isOfOneKind = [...this.early, ...calls].every(call => call.isLike(calls[0]!))
+    const mustWait = this.held.length > 0 || (this.early.length > 0 && !isOfOneKind)
+    for (const call of calls) {
+      if (!isOfOneKind || mustWait) call.goInFull()
+      else if (isEarly && call.plainRule !== undefined) this.early.push(call)
+    }
+    if (mustWait) this.held.push(...calls)
+    else this.sendAll(calls)
+  }
+
+  /** It was answered, sent again or given up: what waited for that leaves. */
+  settled(call: BatchCall): void {
+    if (!this.early.includes(call)) return
+    this.early = this.early.filter(other => other !== call)
+    if (this.early.length > 0) return
+    const { held } = this
+    this.held = []
+    this.sendAll(held)
+  }
+
+  private sendAll(calls: readonly BatchCall[]): void {
+    const { batch, link } = this.settings
+    if (batch) link.inTurn(calls.map(call => () => this.send(call)))
+    else for (const call of calls) this.send(call)
+  }
+
+  private callsOf(items: readonly Item[]): BatchCall[] {
+    const calls: BatchCall[] = []
+    let call: BatchCall | undefined
+    for (const item of items) {
+      if (call === undefined || call.isFull) {
+        call = this.newCall()
+        calls.push(call)
+      }
+      try {
+        call.add(item)
+      } catch (error) {
+        failItem(item, failureOf(error))
+      }
+    }
+    return calls.filter(({ isEmpty }) => !isEmpty)
+  }
+}
