@@ -3,22 +3,10 @@ import type { Verdict } from '../../algorithms/verdict.ts'
 import type { Passage } from '../lane.ts'
 import type { Limit } from '../store.ts'
 import { FAR } from './bucket-ledger.ts'
-import type { KeyTable, Segment } from './key-table.ts'
-import type { MemorySpace } from './memory-space.ts'
-import type { Track } from './track.ts'
+import { Track } from './track.ts'
 
 /** A bucket among several limits. Its number is the level. */
-export class BucketTrack implements Track {
-  key = ''
-  hi = 0
-  lo = 0
-  segment: Segment
-  at = -1
-  readonly limit: Limit
-  readonly rule: BucketRule
-  readonly space: MemorySpace
-  readonly table: KeyTable
-  readonly first: number
+export class BucketTrack extends Track<BucketRule> {
   readonly width = 1
   /** Of the rule: read from there, the engine would have to look each time what kind of number each is. */
   private readonly perTick: number
@@ -26,12 +14,7 @@ export class BucketTrack implements Track {
   private readonly highest: number
 
   constructor(limit: Limit, rule: BucketRule, first: number) {
-    this.limit = limit
-    this.rule = rule
-    this.space = limit.space as MemorySpace
-    this.table = this.space.ledger(rule).keys.table
-    this.segment = this.table.segmentOf(0)
-    this.first = first
+    super(limit, rule, first)
     this.perTick = rule.perTick
     this.perRequest = rule.perRequest
     this.highest = highestFor(1, rule)

@@ -1,33 +1,11 @@
 import { decide, describe, type FixedRule } from '../../algorithms/fixed-window.ts'
 import type { Verdict } from '../../algorithms/verdict.ts'
 import type { Passage } from '../lane.ts'
-import type { Limit } from '../store.ts'
-import type { KeyTable, Segment } from './key-table.ts'
-import type { MemorySpace } from './memory-space.ts'
-import type { Track } from './track.ts'
+import { Track } from './track.ts'
 
 /** A fixed window among several limits. Its numbers are the count and the tick the window ends. */
-export class FixedTrack implements Track {
-  key = ''
-  hi = 0
-  lo = 0
-  segment: Segment
-  at = -1
-  readonly limit: Limit
-  readonly rule: FixedRule
-  readonly space: MemorySpace
-  readonly table: KeyTable
-  readonly first: number
+export class FixedTrack extends Track<FixedRule> {
   readonly width = 2
-
-  constructor(limit: Limit, rule: FixedRule, first: number) {
-    this.limit = limit
-    this.rule = rule
-    this.space = limit.space as MemorySpace
-    this.table = this.space.ledger(rule).keys.table
-    this.segment = this.table.segmentOf(0)
-    this.first = first
-  }
 
   /** The next window is opened the long way: once a window, and where it ends may be a question to a calendar. */
   judge(now: number, numbers: number[]): boolean | undefined {

@@ -1,33 +1,11 @@
 import { add, type SlidingRule, used, wholeAt } from '../../algorithms/sliding-window.ts'
 import type { Verdict } from '../../algorithms/verdict.ts'
 import type { Passage } from '../lane.ts'
-import type { Limit } from '../store.ts'
-import type { KeyTable, Segment } from './key-table.ts'
-import type { MemorySpace } from './memory-space.ts'
-import type { Track } from './track.ts'
+import { Track } from './track.ts'
 
 /** A sliding window among several limits. Its numbers are the count and the tick at which nothing is counted any more. */
-export class SlidingTrack implements Track {
-  key = ''
-  hi = 0
-  lo = 0
-  segment: Segment
-  at = -1
-  readonly limit: Limit
-  readonly rule: SlidingRule
-  readonly space: MemorySpace
-  readonly table: KeyTable
-  readonly first: number
+export class SlidingTrack extends Track<SlidingRule> {
   readonly width = 2
-
-  constructor(limit: Limit, rule: SlidingRule, first: number) {
-    this.limit = limit
-    this.rule = rule
-    this.space = limit.space as MemorySpace
-    this.table = this.space.ledger(rule).keys.table
-    this.segment = this.table.segmentOf(0)
-    this.first = first
-  }
 
   /** A refusal goes the long way: when one more passes again takes all of the counts to tell. */
   judge(now: number, numbers: number[]): boolean | undefined {

@@ -9,24 +9,35 @@ import type { MemorySpace } from './memory-space.ts'
  * One limit's part in a shared lane: its kernel's arithmetic on the cells of a key that is here. A request goes `judge`,
  * and `take` if it passes everywhere; what is counted then stands among the numbers of the lane.
  */
-export interface Track {
+export abstract class Track<R extends Rule = Rule> {
   readonly limit: Limit
-  readonly rule: Rule
+  readonly rule: R
   readonly space: MemorySpace
   readonly table: KeyTable
-  /** Where its numbers begin, and how many there are. The first is what is counted, in units of the rule. */
+  /** Where its numbers begin. The first is what is counted, in units of the rule. */
   readonly first: number
-  readonly width: number
   /** The key last sought, and its hash: a limit without keys has always the same, and a caller often comes again at once. */
-  key: string
-  hi: number
-  lo: number
+  key = ''
+  hi = 0
+  lo = 0
   /** Where the key of the request under way stands: less than 0 where it does not. */
   segment: Segment
-  at: number
+  at = -1
+  /** How many numbers it has. */
+  abstract readonly width: number
+
+  constructor(limit: Limit, rule: R, first: number) {
+    this.limit = limit
+    this.rule = rule
+    this.space = limit.space as MemorySpace
+    this.table = this.space.ledger(rule).keys.table
+    this.segment = this.table.segmentOf(0)
+    this.first = first
+  }
+
   /** Whether one more passes; undefined where it takes more than arithmetic to tell. */
-  judge(now: number, numbers: number[]): boolean | undefined
-  take(now: number, numbers: number[]): void
+  abstract judge(now: number, numbers: number[]): boolean | undefined
+  abstract take(now: number, numbers: number[]): void
   /** The verdict on a request, from its numbers. */
-  tell(passage: Passage<readonly number[]>, out: Verdict): void
+  abstract tell(passage: Passage<readonly number[]>, out: Verdict): void
 }
