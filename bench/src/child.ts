@@ -23,7 +23,7 @@ export function inChild(module: URL, args: readonly string[], limitMs: number): 
   })
 }
 
-/** Starts the module of that name beside the caller's, which may end whenever it likes: built or, in tests, as it is written. */
+/** Starts the module of that name that lies beside the caller's, in a process of its own: built or, in tests, as it is written. */
 export function startBeside(callerUrl: string, name: string, args: readonly string[]): ChildProcess {
   const isBuilt = callerUrl.endsWith('.js')
   const module = fileURLToPath(new URL(isBuilt ? `${name}.js` : `${name}.ts`, callerUrl))

@@ -29,11 +29,11 @@ export async function startSentinel(): Promise<SentinelGroup> {
   const servers = [first]
   const sentinels: RedisServer[] = []
   const stop = () => stopAll([...sentinels, ...servers])
-  const agreed = (not?: RedisServer, first?: () => Promise<void>) =>
+  const agreed = (not?: RedisServer, beforeEachLook?: () => Promise<void>) =>
     until(
       'the sentinels agree on a primary',
       async () => {
-        await first?.()
+        await beforeEachLook?.()
         return agreedPrimary(servers, sentinels, not)
       },
       PATIENCE,
