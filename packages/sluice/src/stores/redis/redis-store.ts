@@ -11,6 +11,7 @@ import { tagOf } from './naming.ts'
 import { quickenStrings } from './quick-strings.ts'
 import { RedisRemote } from './redis-remote.ts'
 import { SCRIPTS } from './scripts.generated.ts'
+import { warnings } from './warnings.ts'
 
 export interface RedisStoreOptions {
   /** How long a decision may take; `false` waits for as long as it takes. `'25ms'` by default. */
@@ -57,7 +58,7 @@ const RECHECK_EVERY_MS = 60_000
 /** One limit over any number of processes: state and time are those of a Redis server, a cluster, or Valkey. */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): RedisStore {
   const { deadlineMs, connectWaitMs, tags, prefix } = checked(options)
-  const tell = options.onEvent ?? warn
+  const tell = options.onEvent ?? warnings()
   quickenStrings()
   const remote = new RedisRemote({
     link: linkOf(client),
@@ -140,17 +141,4 @@ function countInstances(remote: RedisRemote): void {
     afterIfStillHere(systemClock, COUNT_EVERY_MS, count)
   }
   void count()
-}
-
-/** An outage is never silent. */
-function warn(event: StoreEvent): void {
-  const text =
-    event.type === 'outage'
-      ? `sluice: Redis cannot be asked, limits are decided by onOutage: ${event.error.message}`
-      : event.type === 'recovered'
-        ? `sluice: Redis answers again after ${Math.round(event.outageMs)} ms`
-        : `sluice: Redis evicts keys (maxmemory-policy ${event.policy}), and a forgotten key is a fresh quota: use noeviction`
-  const host = globalThis as { process?: { emitWarning?(text: string): void } }
-  if (host.process?.emitWarning !== undefined) host.process.emitWarning(text)
-  else console.warn(text)
 }

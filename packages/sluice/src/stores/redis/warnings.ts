@@ -1,0 +1,28 @@
+import { type Clock, systemClock } from '../../clock.ts'
+import type { StoreEvent } from '../remote-store.ts'
+
+/**
+ * Where nobody listens, the process is warned: an outage is never silent. It is told once, though a primary of a cluster
+ * takes many shards with it: when the first is lost, and when the last is back.
+ */
+export function warnings(clock: Clock = systemClock): (event: StoreEvent) => void {
+  let lost = 0
+  let lostAt = 0
+  return event => {
+    if (event.type === 'eviction') {
+      warn(`Redis evicts keys (maxmemory-policy ${event.policy}), and a forgotten key is a fresh quota: use noeviction`)
+    } else if (event.type === 'outage') {
+      if (lost++ > 0) return
+      lostAt = clock.now()
+      warn(`Redis cannot be asked, limits are decided by onOutage: ${event.error.message}`)
+    } else if (--lost === 0) {
+      warn(`Redis answers again after ${Math.round(clock.now() - lostAt)} ms`)
+    }
+  }
+}
+
+function warn(text: string): void {
+  const host = globalThis as { process?: { emitWarning?(text: string): void } }
+  if (host.process?.emitWarning !== undefined) host.process.emitWarning(`sluice: ${text}`)
+  else console.warn(`sluice: ${text}`)
+}
