@@ -8,6 +8,7 @@ export interface IoRedisShape {
   readonly isCluster?: boolean
   info(section: string): Promise<unknown>
   connect(): Promise<unknown>
+  script(subcommand: 'LOAD', script: string): Promise<unknown>
   once(event: string, listener: () => void): unknown
 }
 
@@ -28,7 +29,8 @@ export interface NodeRedisShape {
 export interface NodeRedisClusterShape {
   readonly isReady?: boolean
   readonly isOpen: boolean
-  readonly masters: unknown
+  readonly masters: readonly unknown[]
+  nodeClient(node: never): Promise<NodeRedisShape>
   sendCommand(firstKey: string | undefined, isReadonly: boolean, args: string[], options?: object): Promise<unknown>
   once(event: string, listener: () => void): unknown
 }
@@ -53,14 +55,24 @@ export interface Link {
   evalsha(sha: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
   eval(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
   info(section: string): Promise<string>
+  /** Makes every primary know a script, and connects to those it is not connected to yet. */
+  load(script: string): Promise<unknown>
 }
 
 export function linkOf(client: unknown): Link {
   if (isIoRedis(client)) return ioRedisLink(client)
   if (isNodeRedisCluster(client)) {
-    return nodeRedisLink(client, (args, how) => client.sendCommand(args[3], false, args, how), true)
+    const primaries = () => client.masters.map(node => client.nodeClient(node as never))
+    return nodeRedisLink(client, (args, how) => client.sendCommand(args[3], false, args, how), primaries, true)
   }
-  if (isNodeRedis(client)) return nodeRedisLink(client, (args, how) => client.sendCommand(args, how), false)
+  if (isNodeRedis(client)) {
+    return nodeRedisLink(
+      client,
+      (args, how) => client.sendCommand(args, how),
+      () => [client],
+      false,
+    )
+  }
   throw expected(
     'SLUICE_BAD_CLIENT',
     'an ioredis, iovalkey or node-redis client',
@@ -137,6 +149,8 @@ function ioRedisLink(client: IoRedisShape & IoRedisBuffers): Link {
     evalsha: (sha, keys, args) => client.evalshaBuffer(sha, keys.length, ...keys, ...args),
     eval: (script, keys, args) => client.evalBuffer(script, keys.length, ...keys, ...args),
     info: async section => String(await client.info(section)),
+    load: script =>
+      Promise.all((isCluster(client) ? client.nodes('master') : [client]).map(one => one.script('LOAD', script))),
   }
 }
 
@@ -146,6 +160,7 @@ const AS_BYTES = { typeMapping: { 36: (globalThis as { Buffer?: unknown }).Buffe
 function nodeRedisLink(
   client: NodeRedisShape | NodeRedisClusterShape,
   send: (args: string[], how?: object) => Promise<unknown>,
+  primaries: () => readonly (NodeRedisShape | Promise<NodeRedisShape>)[],
   isCluster: boolean,
 ): Link {
   const isReady = () => client.isReady ?? (client as NodeRedisClusterShape).isOpen
@@ -163,5 +178,6 @@ function nodeRedisLink(
     evalsha: (sha, keys, args) => send(['EVALSHA', sha, String(keys.length), ...keys, ...args], AS_BYTES),
     eval: (script, keys, args) => send(['EVAL', script, String(keys.length), ...keys, ...args], AS_BYTES),
     info: async section => String(await send(['INFO', section])),
+    load: script => Promise.all(primaries().map(async one => (await one).sendCommand(['SCRIPT', 'LOAD', script]))),
   }
 }

@@ -6,7 +6,10 @@ interface Corkable {
 
 /** A cluster client of ioredis or iovalkey, with what its types leave out. */
 export interface Nodes {
-  nodes(role: 'master'): readonly { readonly stream?: Corkable | null }[]
+  nodes(role: 'master'): readonly {
+    readonly stream?: Corkable | null
+    script(subcommand: 'LOAD', script: string): Promise<unknown>
+  }[]
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Rule } from '../../algorithms/rule.ts'
-import { afterIfStillHere, atEndOfTurn, type Clock, systemClock } from '../../clock.ts'
+import { after, afterIfStillHere, atEndOfTurn, type Clock, systemClock } from '../../clock.ts'
 import { expected, StoreUnavailable } from '../../errors.ts'
 import { Charge, ENFORCED } from '../charge.ts'
 import { asked, type RemoteStore } from '../remote-store.ts'
@@ -8,12 +8,15 @@ import { decideAcross } from './across.ts'
 import { Departures } from './departures.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { RedisSpace } from './naming.ts'
-import { failureOf } from './script.ts'
+import { failureOf, type Script } from './script.ts'
 import { checkServer } from './server-check.ts'
 import { type Settings, Shard, type ShardStats } from './shard.ts'
 
 /** One script call holds the server up: it must not do more than a few hundred microseconds of work. */
 const MOST_CHARGES = 100
+
+/** One primary of a cluster that hangs must not keep us from the others. */
+const LONGEST_START_MS = 500
 
 /** The store itself, without its wrappers: state in Redis, decided by scripts, time by the server's clock. */
 export class RedisRemote implements RemoteStore {
@@ -57,14 +60,21 @@ export class RedisRemote implements RemoteStore {
     else atEndOfTurn(callback)
   }
 
-  /** Waits for the first connection and looks at the server, then again from time to time. */
+  /** Waits for the first connection, gets ready and looks at the server, then again from time to time. */
   connect(onEviction: (policy: string) => void, recheckMs: number): void {
     const { link } = this.settings
     this.connecting = new Promise<void>(resolve => link.whenReady(resolve))
-      .then(() => this.check(onEviction, recheckMs))
+      .then(() => orAfter(LONGEST_START_MS, [this.loadScripts(), this.check(onEviction, recheckMs)]))
       .then(() => {
         this.connecting = undefined
       })
+  }
+
+  /** So that no decision has to, and waits for a connection: a cluster's client makes most of them when they are needed. */
+  private async loadScripts(): Promise<void> {
+    const { link, scripts } = this.settings
+    // Who may not load a script may still be let run it, and learns of that when it does.
+    await Promise.allSettled(Object.values(scripts).map(async ({ text }: Script) => link.load(text)))
   }
 
   private async check(onEviction: (policy: string) => void, recheckMs: number): Promise<void> {
@@ -161,4 +171,15 @@ export class RedisRemote implements RemoteStore {
     }
     return shard
   }
+}
+
+/** Resolves when all have come to their end, or so much later. */
+function orAfter(ms: number, work: readonly Promise<void>[]): Promise<void> {
+  return new Promise(resolve => {
+    const cancel = after(systemClock, ms, resolve)
+    void Promise.all(work).then(() => {
+      cancel()
+      resolve()
+    })
+  })
 }

@@ -1,0 +1,62 @@
+import { type RedisCluster, startCluster, startRedis } from 'sluice-harness'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createLimiter, fixedWindow } from '../../index.ts'
+import { CLIENTS, CLUSTER_CLIENTS } from './fixtures/clients.ts'
+import { TAGS } from './fixtures/counter.ts'
+import { tagOf } from './naming.ts'
+import { redisStore } from './redis-store.ts'
+import { SCRIPTS } from './scripts.generated.ts'
+
+const TEN = fixedWindow({ limit: 10, window: '1h' })
+const SHAS = Object.values(SCRIPTS).map(({ sha }) => sha)
+let cluster: RedisCluster
+
+beforeAll(async () => {
+  cluster = await startCluster()
+}, 20_000)
+
+afterAll(() => cluster.stop())
+
+test.each(Object.entries(CLIENTS))('the first decision finds its script known: %s', async (_, connect) => {
+  const redis = await startRedis()
+  const { client, close } = await connect(redis)
+  try {
+    expect(await createLimiter(TEN, { store: redisStore(client) }).peek('anyone')).toMatchObject({ degraded: false })
+    expect(await redis.command('SCRIPT', 'EXISTS', ...SHAS)).toEqual(SHAS.map(() => 1))
+  } finally {
+    close()
+    await redis.stop()
+  }
+})
+
+describe.each(Object.entries(CLUSTER_CLIENTS))('a process that starts on a cluster, through %s', (_, connect) => {
+  test('knows every primary and is known by it before the first decision', async () => {
+    const primaries = cluster.nodes.slice(0, 3)
+    for (const primary of primaries) await primary.command('SCRIPT', 'FLUSH')
+    const { client, close } = await connect(cluster)
+    await createLimiter(TEN, { store: redisStore(client) }).peek('anyone')
+    for (const primary of primaries) {
+      expect(await primary.command('SCRIPT', 'EXISTS', ...SHAS)).toEqual(SHAS.map(() => 1))
+    }
+    close()
+  })
+
+  test('is not kept from the others by a primary that hangs', async () => {
+    const { client, close } = await connect(cluster)
+    // The store's first look goes to tag 0.
+    const hung = await cluster.nodeOf(await cluster.slotOf('{0}'))
+    const keys = Array.from({ length: 30 }, (_, n) => `user:${n}`)
+    const nodes = await Promise.all(
+      keys.map(async key => cluster.nodeOf(await cluster.slotOf(`{${tagOf(key, TAGS)}}`))),
+    )
+    hung.pause()
+    try {
+      const limiter = createLimiter(TEN, { store: redisStore(client, { connectWait: '5s', onEvent() {} }) })
+      const decided = await Promise.all(keys.map(key => limiter.peek(key)))
+      for (const [i, { degraded }] of decided.entries()) expect(degraded).toBe(nodes[i] === hung ? 'local' : false)
+    } finally {
+      hung.resume()
+      close()
+    }
+  }, 20_000)
+})
