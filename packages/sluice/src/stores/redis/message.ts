@@ -12,25 +12,33 @@ export interface Message {
   readonly args: readonly string[]
 }
 
-/** A call of few keys is looked through faster than a table is made. */
-const FEW_KEYS = 8
+/** A power of two, and about as many as a call has keys. */
+const CHAINS = 64
 
-/** The keys of a call, each once. */
+/** A key of a call, and the one before it in its chain. */
+class Seen {
+  readonly stem: Stem
+  readonly key: string
+  readonly number: number
+  readonly before: Seen | undefined
+
+  constructor(stem: Stem, key: string, number: number, before: Seen | undefined) {
+    this.stem = stem
+    this.key = key
+    this.number = number
+    this.before = before
+  }
+}
+
+/** The keys of a call, each once. Chained by their tags, which their names need anyway: a `Map` would cost more than all else here. */
 export class Keys {
   readonly values: string[] = []
   readonly logs: string[] = []
+  private readonly chains = new Array<Seen | undefined>(CHAINS)
   private readonly tagOf: (key: string) => number
-  /** Of each key its stem, itself and its number, as long as they are few; then by stem and key. */
-  private few: { readonly stem: Stem; readonly key: string; readonly number: number }[] | undefined = []
-  private numbers: Map<string, Map<string, number>> | undefined
-  private lastStem: Stem | undefined
-  private lastNumbers: Map<string, number> | undefined
 
   constructor(tagOf: (key: string) => number) {
     this.tagOf = tagOf
-    this.numbers = undefined
-    this.lastStem = undefined
-    this.lastNumbers = undefined
   }
 
   get count(): number {
@@ -43,46 +51,18 @@ export class Keys {
 
   /** The number of the charge's key: from 1 on, or from -1 down for logs, which stand behind the others. */
   numberOf(charge: Charge): number {
+    const { key, rule } = charge
     const stem = stemOf(charge)
-    return this.few === undefined ? this.amongMany(charge, stem) : this.amongFew(charge, stem, this.few)
-  }
-
-  private amongFew(charge: Charge, stem: Stem, few: NonNullable<Keys['few']>): number {
-    for (const one of few) if (one.key === charge.key && one.stem.text === stem.text) return one.number
-    if (few.length === FEW_KEYS) {
-      this.few = undefined
-      for (const one of few) this.numbersOf(one.stem).set(one.key, one.number)
-      return this.amongMany(charge, stem)
+    const tag = this.tagOf(key)
+    const chain = tag & (CHAINS - 1)
+    const last = this.chains[chain]
+    for (let one = last; one !== undefined; one = one.before) {
+      if (one.key === key && one.stem.text === stem.text) return one.number
     }
-    const number = this.add(charge, stem)
-    few.push({ stem, key: charge.key, number })
+    const name = nameOf(stem, key, tag)
+    const number = rule.kind === 'log' ? -this.logs.push(name) : this.values.push(name)
+    this.chains[chain] = new Seen(stem, key, number, last)
     return number
-  }
-
-  private amongMany(charge: Charge, stem: Stem): number {
-    const numbers = stem === this.lastStem ? this.lastNumbers! : this.numbersOf(stem)
-    const known = numbers.get(charge.key)
-    if (known !== undefined) return known
-    const number = this.add(charge, stem)
-    numbers.set(charge.key, number)
-    return number
-  }
-
-  private add({ key, rule }: Charge, stem: Stem): number {
-    const name = nameOf(stem, key, this.tagOf(key))
-    return rule.kind === 'log' ? -this.logs.push(name) : this.values.push(name)
-  }
-
-  private numbersOf(stem: Stem): Map<string, number> {
-    this.numbers ??= new Map()
-    let numbers = this.numbers.get(stem.text)
-    if (numbers === undefined) {
-      numbers = new Map()
-      this.numbers.set(stem.text, numbers)
-    }
-    this.lastStem = stem
-    this.lastNumbers = numbers
-    return numbers
   }
 }
 
