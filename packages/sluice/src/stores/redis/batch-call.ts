@@ -1,16 +1,16 @@
 import type { Rule } from '../../algorithms/rule.ts'
 import type { StoreUnavailable } from '../../errors.ts'
 import { type Charge, ENFORCED } from '../charge.ts'
-import { TAKE } from '../store.ts'
+import { type Question, TAKE } from '../store.ts'
 import type { Framed } from './frame.ts'
-import { fullMessage } from './full-message.ts'
-import { conclude, failItem, type Item } from './item.ts'
+import { fullMessage, type HoldIds } from './full-message.ts'
+import { chargesIn, conclude, failItem, type Item } from './item.ts'
 import { Keys } from './message.ts'
 import { type PlainMessage, plainMessage } from './plain-message.ts'
 import type { Reply, Scripts } from './script.ts'
 import { isShort, readShort } from './short-reply.ts'
 import { isPlainRule } from './spec.ts'
-import { type Asked, rareFacts, readVerdicts } from './verdicts.ts'
+import { rareFacts, readVerdicts } from './verdicts.ts'
 
 /** As many as let calls overlap, so that the server works while we see to the next one. */
 export const MOST_ITEMS = 64
@@ -27,11 +27,14 @@ export class BatchCall {
   private readonly scripts: Scripts
   private readonly keys: Keys
   private items: Item[] = []
+  /** Of the keys, item by item and charge by charge. */
+  private numbers: number[] = []
   private readonly onLate: () => void
   /** The rules that all is plain under so far; undefined where there is more to it. */
   private plainRules: readonly Rule[] | undefined
   /** What was sent last, if it went the short way. */
   private plain: PlainMessage | undefined
+  private holdIds: HoldIds | undefined
 
   constructor(scripts: Scripts, tagOf: (key: string) => number, onLate: () => void) {
     this.scripts = scripts
@@ -39,6 +42,7 @@ export class BatchCall {
     this.onLate = onLate
     this.plainRules = undefined
     this.plain = undefined
+    this.holdIds = undefined
   }
 
   /** The first of the rules that all is plain under. */
@@ -73,21 +77,25 @@ export class BatchCall {
     this.items = decisions
     this.fail(error)
     this.items = changes
+    this.numbers = changes.map(({ change }) => this.keys.numberOf(change.charge))
     this.goInFull()
   }
 
   /** Throws where a name would be longer than a string can be, and then it is not in it. */
   add(item: Item): void {
-    if ('change' in item) {
-      item.key = this.keys.numberOf(item.change.charge)
-      this.plainRules = undefined
-    } else {
-      const { charges, intent } = item
-      const first = charges[0]!
-      item.keys = charges.length === 1 ? [this.keys.numberOf(first)] : charges.map(charge => this.keys.numberOf(charge))
-      const isPlain = intent === TAKE && charges.length <= MOST_PLAIN_LIMITS && charges.every(isPlainCharge)
-      if (this.items.length === 0 && isPlain) this.plainRules = charges.map(charge => charge.rule)
-      else if (!isPlain || !isUnder(charges, this.plainRules)) this.plainRules = undefined
+    const before = this.numbers.length
+    try {
+      if ('change' in item) {
+        this.numbers.push(this.keys.numberOf(item.change.charge))
+        this.plainRules = undefined
+      } else {
+        for (const charge of item.charges) this.numbers.push(this.keys.numberOf(charge))
+        if (this.items.length === 0) this.plainRules = plainRulesOf(item)
+        else if (!isPlainUnder(item, this.plainRules)) this.plainRules = undefined
+      }
+    } catch (error) {
+      this.numbers.length = before
+      throw error
     }
     this.items.push(item)
   }
@@ -99,28 +107,29 @@ export class BatchCall {
 
   /** `now` is about the server's time: it matters to the boundaries of calendar windows. */
   message(now: number): Framed {
-    this.plain =
-      this.plainRules && plainMessage(this.scripts, this.plainRules, this.keys.values, this.items as readonly Asked[])
-    return this.plain?.message ?? fullMessage(this.scripts, this.keys, this.items, now)
+    const { scripts, keys, items, numbers, plainRules } = this
+    this.plain = plainRules && plainMessage(scripts, plainRules, keys.values, numbers)
+    if (this.plain !== undefined) return this.plain.message
+    this.holdIds ??= new Map()
+    return fullMessage(scripts, keys, items, numbers, this.holdIds, now)
   }
 
   read(reply: Reply): void {
     const { items, plain } = this
     if (plain !== undefined && isShort(reply, plain, this.plainRules!.length)) {
-      readShort(reply, plain, items as readonly Asked[], this.onLate)
+      readShort(reply, plain, items as readonly Question[], this.onLate)
       return
     }
-    const count = items.reduce((sum, item) => sum + ('change' in item ? 1 : item.charges.length), 0)
-    const rare = rareFacts(reply, 1 + 3 * count)
+    const rare = rareFacts(reply, 1 + 3 * this.numbers.length)
     let place = 0
     for (const item of items) {
+      const at = place
+      place += chargesIn(item)
       if ('change' in item) {
-        conclude(item, reply.at(1 + 3 * place), reply.at(0))
-        place++
+        conclude(item, reply.at(1 + 3 * at), reply.at(0))
         continue
       }
-      if (readVerdicts(item, reply, place, rare)) this.onLate()
-      place += item.charges.length
+      if (readVerdicts(item, this.holdIds?.get(item), reply, at, rare)) this.onLate()
       item.done()
     }
   }
@@ -134,6 +143,16 @@ function isPlainCharge(charge: Charge): boolean {
   return charge.cost === 1 && charge.role === ENFORCED && charge.limit.block === undefined && isPlainRule(charge.rule)
 }
 
-function isUnder(charges: readonly Charge[], rules: readonly Rule[] | undefined): boolean {
-  return charges.length === rules?.length && charges.every((charge, i) => charge.rule === rules[i])
+function plainRulesOf(asked: Question): readonly Rule[] | undefined {
+  const rules = asked.charges.map(charge => charge.rule)
+  return rules.length <= MOST_PLAIN_LIMITS && isPlainUnder(asked, rules) ? rules : undefined
+}
+
+/** By hand: it is asked of every decision. */
+function isPlainUnder({ charges, intent }: Question, rules: readonly Rule[] | undefined): boolean {
+  if (intent !== TAKE || charges.length !== rules?.length) return false
+  for (let i = 0; i < charges.length; i++) {
+    if (charges[i]!.rule !== rules[i] || !isPlainCharge(charges[i]!)) return false
+  }
+  return true
 }

@@ -5,7 +5,7 @@ import { createLimiter, fixedWindow, type Policy, slidingWindow, tokenBucket } f
 import { fiveOfEach } from '../../limiter/fixtures/five-of-each.ts'
 import type { Charge } from '../charge.ts'
 import type { RemoteStore } from '../remote-store.ts'
-import type { Change, Store } from '../store.ts'
+import { type Change, type Store, TAKE } from '../store.ts'
 import { linkOf } from './client.ts'
 import { CLIENTS, ioredis } from './fixtures/clients.ts'
 import { bareStore, Counter, loadScripts } from './fixtures/counter.ts'
@@ -51,6 +51,30 @@ describe('decisions asked for in one turn', () => {
     const keys = times(decisions, n => `key ${n}`)
     expect(await callsFor(() => Promise.all(keys.map(key => counter.take(key))))).toHaveLength(calls)
     expect(await Promise.all(keys.map(key => counter.used(key)))).toEqual(keys.map(() => 1))
+  })
+
+  test('one that cannot even be named leaves its neighbours alone', async () => {
+    const tagOf = (key: string) => {
+      if (key === 'unspeakable') throw new RangeError('Invalid string length')
+      return 0
+    }
+    const store = bareStore(client, { tagOf })
+    const [one, other] = [counterOf(MANY, store), counterOf(tokenBucket({ capacity: 9, refill: '1/h' }), store)]
+    const asked = [
+      [one.charge('a'), other.charge('b')],
+      [one.charge('c'), other.charge('unspeakable')],
+      [one.charge('a'), other.charge('d')],
+    ]
+    await Promise.all(asked.map(charges => store.decideAll(charges, TAKE)))
+    const faults = asked.map(charges => charges.map(({ fault }) => fault?.code))
+    const failed = 'SLUICE_STORE_FAILED'
+    expect(faults).toEqual([
+      [undefined, undefined],
+      [failed, failed],
+      [undefined, undefined],
+    ])
+    expect(await Promise.all(['a', 'c'].map(key => one.used(key)))).toEqual([2, 0])
+    expect(await Promise.all(['b', 'd'].map(key => other.used(key)))).toEqual([1, 1])
   })
 
   test('leave as soon as a call is full, the rest when the round is over', async () => {

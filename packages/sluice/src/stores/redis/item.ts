@@ -1,13 +1,11 @@
 import { StoreUnavailable } from '../../errors.ts'
-import type { Change } from '../store.ts'
+import type { Change, Question } from '../store.ts'
 import { concluded, wordsOf } from './changes.ts'
-import { type Asked, FOREIGN } from './verdicts.ts'
+import { FOREIGN } from './verdicts.ts'
 
 /** A change on its way, and whom to tell. */
 export interface Sent {
   readonly change: Change
-  /** The number of its key in the call, once it is in one. */
-  key: number
   /** What the script is told of it, as it was when it was asked for. */
   readonly words: readonly (string | number)[]
   readonly done: (amount: number) => void
@@ -15,10 +13,14 @@ export interface Sent {
 }
 
 /** What is asked of a shard: a decision or a change. */
-export type Item = Asked | Sent
+export type Item = Question | Sent
+
+export function chargesIn(item: Item): number {
+  return 'change' in item ? 1 : item.charges.length
+}
 
 export function changeItem(change: Change, done: Sent['done'], failed: Sent['failed']): Item {
-  return { change, key: 0, words: wordsOf(change), done, failed }
+  return { change, words: wordsOf(change), done, failed }
 }
 
 export function failItem(item: Item, error: StoreUnavailable): void {

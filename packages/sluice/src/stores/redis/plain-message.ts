@@ -1,7 +1,6 @@
 import type { Rule } from '../../algorithms/rule.ts'
 import type { Message } from './message.ts'
 import type { Script, Scripts } from './script.ts'
-import type { Asked } from './verdicts.ts'
 
 /** Where in a short reply to look for each charge, decision by decision. */
 export interface Places {
@@ -16,15 +15,40 @@ export interface PlainMessage {
   readonly places: Places | undefined
 }
 
-/** A call of plain decisions, all over the same rules; undefined where two of these share a key, which has no short way. */
+/**
+ * A call of plain decisions, all over the same rules; undefined where two of these share a key, which has no short way.
+ * `numbers` are those of the keys, charge by charge.
+ */
 export function plainMessage(
   scripts: Scripts,
   rules: readonly Rule[],
   keys: readonly string[],
-  asked: readonly Asked[],
+  numbers: readonly number[],
 ): PlainMessage | undefined {
-  if (asked.length === 1 && rules.length === 1)
-    return { message: messageOfOne(scripts, rules[0]!, keys, asked[0]!), places: undefined }
+  const isEachItsOwn = keys.length === numbers.length && numbers.every((number, at) => number === at + 1)
+  if (!isEachItsOwn) return ofSharedKeys(scripts, rules, keys, numbers)
+  return { message: ofOwnKeys(scripts, rules, keys), places: undefined }
+}
+
+/** Every charge has a key of its own, in the order of the charges; they are sent limit by limit. */
+function ofOwnKeys(scripts: Scripts, rules: readonly Rule[], keys: readonly string[]): Message {
+  const [rule, second] = rules as [Rule, Rule?]
+  if (keys.length === 1) return { script: scriptOf(scripts, rule), keys, args: numbersOf(rule) }
+  if (second === undefined) return { script: scripts.plain, keys, args: [wordsOf(rule, keys.length)] }
+  const ordered: string[] = []
+  for (let i = 0; i < rules.length; i++) {
+    for (let at = i; at < keys.length; at += rules.length) ordered.push(keys[at]!)
+  }
+  const each = keys.length / rules.length
+  return { script: scripts.plain, keys: ordered, args: [rules.map(one => wordsOf(one, each)).join(' ')] }
+}
+
+function ofSharedKeys(
+  scripts: Scripts,
+  rules: readonly Rule[],
+  keys: readonly string[],
+  numbers: readonly number[],
+): PlainMessage | undefined {
   /** By the number of a key: its place in the order they are sent, from 0 on. */
   const order = new Array<number>(keys.length + 1)
   const ordered: string[] = []
@@ -32,8 +56,8 @@ export function plainMessage(
   const words: string[] = []
   for (let i = 0; i < rules.length; i++) {
     const start = ordered.length
-    for (const one of asked) {
-      const number = one.keys[i]!
+    for (let at = i; at < numbers.length; at += rules.length) {
+      const number = numbers[at]!
       const place = order[number]
       if (place === undefined) order[number] = ordered.push(keys[number - 1]!) - 1
       else if (place < start) return undefined
@@ -42,20 +66,12 @@ export function plainMessage(
     words.push(wordsOf(rules[i]!, ordered.length - start))
   }
   const args = [words.join(' ')]
-  const message = { script: scripts.plain, keys: ordered, args }
-  if (ordered.length === rules.length * asked.length) return { message, places: undefined }
-  const places: number[] = []
-  const placesInLimit: number[] = []
+  const places = numbers.map(number => order[number]!)
+  const placesInLimit = places.map((place, at) => place - starts[at % rules.length]!)
   const counts = new Array<number>(ordered.length).fill(0)
-  for (const one of asked) {
-    for (let i = 0; i < rules.length; i++) {
-      const place = order[one.keys[i]!]!
-      places.push(place)
-      placesInLimit.push(place - starts[i]!)
-      counts[place]!++
-    }
-  }
+  for (const place of places) counts[place]!++
   args.push(String.fromCharCode(...counts.map(count => count - 1)), String.fromCharCode(...placesInLimit))
+  const message = { script: scripts.plain, keys: ordered, args }
   return { message, places: { keys: places, later: places.map(place => --counts[place]!) } }
 }
 
@@ -63,10 +79,6 @@ export function plainMessage(
 function wordsOf(rule: Rule, keys: number): string {
   const letter = rule.kind === 'bucket' ? 'B' : rule.kind === 'fixed' ? 'F' : 'S'
   return `${letter} ${keys} ${rule.limit * rule.perRequest} ${rule.perRequest} ${spanOf(rule)}`
-}
-
-function messageOfOne(scripts: Scripts, rule: Rule, keys: readonly string[], asked: Asked): Message {
-  return { script: scriptOf(scripts, rule), keys: [keys[asked.keys[0]! - 1]!], args: numbersOf(rule) }
 }
 
 function scriptOf(scripts: Scripts, { kind }: Rule): Script {

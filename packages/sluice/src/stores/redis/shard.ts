@@ -5,7 +5,6 @@ import type { Change, Question } from '../store.ts'
 import { BatchCall } from './batch-call.ts'
 import { overAlready } from './changes.ts'
 import type { Link } from './client.ts'
-import { DecisionItem } from './decision-item.ts'
 import type { Departures } from './departures.ts'
 import { Frame } from './frame.ts'
 import { changeItem } from './item.ts'
@@ -65,7 +64,7 @@ export class Shard {
   }
 
   ask(question: Question): void {
-    this.outbox.add(new DecisionItem(question))
+    this.outbox.add(question)
   }
 
   /** Nothing is sent for what is known to be over. */

@@ -1,8 +1,8 @@
 import { describe } from '../../algorithms/bucket.ts'
 import type { Charge } from '../charge.ts'
+import type { Question } from '../store.ts'
 import type { PlainMessage } from './plain-message.ts'
 import type { Reply } from './script.ts'
-import type { Asked } from './verdicts.ts'
 
 /** Does a reply say no more than that all decisions of a plain call passed? See lua/plain.lua. */
 export function isShort(reply: Reply, { message }: PlainMessage, limits: number): boolean {
@@ -12,7 +12,7 @@ export function isShort(reply: Reply, { message }: PlainMessage, limits: number)
 export function readShort(
   reply: Reply,
   { message, places }: PlainMessage,
-  asked: readonly Asked[],
+  asked: readonly Question[],
   onLate: () => void,
 ): void {
   const at = reply.at(0)

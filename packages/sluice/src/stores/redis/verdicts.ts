@@ -1,18 +1,7 @@
 import { StoreUnavailable } from '../../errors.ts'
 import { type Charge, isTaken, refusedOf } from '../charge.ts'
-import type { Intent } from '../store.ts'
+import type { Intent, Question } from '../store.ts'
 import type { Reply } from './script.ts'
-
-/** One decision in a call: who asked for what, and whom to tell. */
-export interface Asked {
-  readonly charges: readonly Charge[]
-  readonly intent: Intent
-  /** The number of each charge's key in the call, once it is in one. */
-  keys: readonly number[]
-  /** What a slot or a reservation of each charge is called; 0 where it would be none. */
-  ids: readonly number[] | undefined
-  done(): void
-}
 
 /** What stands in a reply where a key has a value of somebody else's. */
 export const FOREIGN = -3
@@ -37,9 +26,17 @@ export function rareFacts(reply: Reply, from: number): RareFacts | undefined {
   return facts
 }
 
-/** Reads the verdicts of one decision, which stand from `place` on; true if nobody waited for one any more. */
-export function readVerdicts(asked: Asked, reply: Reply, place: number, rare: RareFacts | undefined): boolean {
-  const { charges, intent } = asked
+/**
+ * Reads the verdicts of one decision, which stand from `place` on; true if nobody waited for one any more. `ids` are what
+ * its slots and reservations are called, if it would have any.
+ */
+export function readVerdicts(
+  { charges, intent }: Question,
+  ids: readonly number[] | undefined,
+  reply: Reply,
+  place: number,
+  rare: RareFacts | undefined,
+): boolean {
   const at = reply.at(0)
   let isLate = false
   for (let i = 0; i < charges.length; i++) {
@@ -47,7 +44,7 @@ export function readVerdicts(asked: Asked, reply: Reply, place: number, rare: Ra
     if (charge.fault === undefined) readVerdict(charge, intent, at, reply, 1 + 3 * (place + i))
     else isLate = true
   }
-  if (intent.take || rare !== undefined) noteTaken(asked, at, place, rare)
+  if (intent.take || rare !== undefined) noteTaken(charges, intent, ids, at, place, rare)
   return isLate
 }
 
@@ -74,7 +71,14 @@ function readVerdict(charge: Charge, intent: Intent, at: number, reply: Reply, f
 }
 
 /** Notes what was taken, with what will be needed to give it back. */
-function noteTaken({ charges, intent, ids }: Asked, at: number, place: number, rare: RareFacts | undefined): void {
+function noteTaken(
+  charges: readonly Charge[],
+  intent: Intent,
+  ids: readonly number[] | undefined,
+  at: number,
+  place: number,
+  rare: RareFacts | undefined,
+): void {
   const refused = charges.length === 1 ? 0 : refusedOf(charges)
   for (let i = 0; i < charges.length; i++) {
     const charge = charges[i]!
