@@ -172,9 +172,8 @@ describe('a stable hash', () => {
     expect(Math.max(...seen)).toBeLessThan(1150)
   })
 
-  test('uses 53 of the bits, whether its bound is small or large', () => {
-    const bounds = fc.oneof(fc.integer({ min: 1, max: 2 ** 15 + 1 }), fc.integer({ min: 1, max: 2 ** 53 - 1 }))
-    const agrees = fc.property(any, bounds, (text, bound) => {
+  test('uses 53 of the bits', () => {
+    const agrees = fc.property(any, fc.integer({ min: 1, max: 2 ** 53 - 1 }), (text, bound) => {
       const { hi, lo } = expected(text, 0, 0)
       const bits = (BigInt.asUintN(32, BigInt(hi)) >> 11n) * 2n ** 32n + BigInt.asUintN(32, BigInt(lo))
       expect(stableHash(text, bound)).toBe(Number(bits % BigInt(bound)))

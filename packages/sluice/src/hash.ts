@@ -164,13 +164,6 @@ const stable = new KeyHash(0, 0)
 
 /** A whole number below `bound` that every process finds for the same text: 53 of the 64 bits, so any safe bound works. */
 export function stableHash(text: string, bound: number): number {
-  stable.ofSame(text)
-  const high = stable.hi >>> 11
-  const low = stable.lo >>> 0
-  // A remainder of numbers beyond 32 bits is a call into C, so a small bound takes it of each half.
-  if (bound <= SMALL) return ((high % bound) * (2 ** 32 % bound) + (low % bound)) % bound
-  return (high * 2 ** 32 + low) % bound
+  stable.of(text)
+  return ((stable.hi >>> 11) * 2 ** 32 + (stable.lo >>> 0)) % bound
 }
-
-/** The square of it, and itself on top, fit into 31 bits. */
-const SMALL = 2 ** 15

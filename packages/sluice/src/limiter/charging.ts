@@ -27,6 +27,8 @@ export class Charging<S> {
 
   /** The charges of all limits that apply, in declared order. */
   all(subject: S, callCost: number): Charge[] {
+    // The short form's limit always applies, at the cost of the call.
+    if (this.only?.mode === 'enforce') return [this.one(this.only, subject, callCost)!]
     const limits = this.select === undefined ? this.limits : this.selected(this.select(subject))
     const charges = new Array<Charge>(limits.length)
     let count = 0

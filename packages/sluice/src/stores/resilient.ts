@@ -43,7 +43,8 @@ class Resilient implements ResilientStore {
   private readonly inner: RemoteStore
   private readonly calls: Calls
   private readonly connection: FirstConnection
-  private readonly breakers = new Map<number, Breaker>()
+  /** By shard. */
+  private readonly breakers: Breaker[] = []
   private readonly prompt = new PromptAnswers()
   private readonly newBreaker: (shard: number) => Breaker
 
@@ -115,7 +116,7 @@ class Resilient implements ResilientStore {
   }
 
   async close(): Promise<void> {
-    for (const breaker of this.breakers.values()) breaker.stop()
+    for (const breaker of this.breakers) breaker?.stop() // there may be gaps
     this.connection.giveUp()
     this.calls.close()
     await this.inner.close()
@@ -177,12 +178,8 @@ class Resilient implements ResilientStore {
 
   private breakerOf(charge: Charge): Breaker {
     const shard = this.inner.shardOf(charge)
-    let breaker = this.breakers.get(shard)
-    if (breaker === undefined) {
-      breaker = this.newBreaker(shard)
-      this.breakers.set(shard, breaker)
-    }
-    return breaker
+    this.breakers[shard] ??= this.newBreaker(shard)
+    return this.breakers[shard]
   }
 }
 

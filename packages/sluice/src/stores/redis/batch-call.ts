@@ -139,16 +139,17 @@ export class BatchCall {
   }
 }
 
-function isPlainCharge(charge: Charge): boolean {
-  return charge.cost === 1 && charge.role === ENFORCED && charge.limit.block === undefined && isPlainRule(charge.rule)
+function isPlainCharge({ cost, role, limit }: Charge): boolean {
+  return cost === 1 && role === ENFORCED && limit.block === undefined
 }
 
 function plainRulesOf(asked: Question): readonly Rule[] | undefined {
   const rules = asked.charges.map(charge => charge.rule)
-  return rules.length <= MOST_PLAIN_LIMITS && isPlainUnder(asked, rules) ? rules : undefined
+  const mayBePlain = rules.length <= MOST_PLAIN_LIMITS && rules.every(isPlainRule)
+  return mayBePlain && isPlainUnder(asked, rules) ? rules : undefined
 }
 
-/** By hand: it is asked of every decision. */
+/** A decision under these rules, which are plain, and nothing more to it. By hand: it is asked of every decision. */
 function isPlainUnder({ charges, intent }: Question, rules: readonly Rule[] | undefined): boolean {
   if (intent !== TAKE || charges.length !== rules?.length) return false
   for (let i = 0; i < charges.length; i++) {

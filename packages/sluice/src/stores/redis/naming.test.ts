@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { stableHash } from '../../hash.ts'
 import { concurrency, fixedWindow, gcra, type Policy, slidingLog, slidingWindow, tokenBucket } from '../../index.ts'
 import { encodeKey } from '../../limiter/key.ts'
 import type { Key } from '../../limiter/limits.ts'
 import { Charge, ENFORCED } from '../charge.ts'
 import { ruleOf } from '../store.ts'
-import { nameOf, RedisSpace, stemOf, tagOf } from './naming.ts'
+import { nameOf, RedisSpace, stemOf } from './naming.ts'
+import { tagOf } from './tags.ts'
 
 const POLICIES = [
   tokenBucket({ capacity: 5, refill: '1/s' }),
@@ -122,37 +122,5 @@ describe('the kind and window in a name', () => {
     }
     expect([...names.values()].every(({ size }) => size === 1)).toBe(true)
     expect(new Set([...names.values()].flatMap(texts => [...texts])).size).toBe(names.size)
-  })
-})
-
-describe('the hash tag of a key', () => {
-  const anyText = fc.oneof(tricky, broken, fc.string({ unit: 'grapheme' }))
-
-  test('is the hash of its first part', () => {
-    fc.assert(
-      fc.property(
-        anyText,
-        fc.array(anyText, { maxLength: 3 }),
-        fc.integer({ min: 1, max: 16_384 }),
-        (first, rest, tags) => {
-          expect(tagOf(encodeKey([first, ...rest], ''), tags)).toBe(stableHash(first, tags))
-        },
-      ),
-    )
-  })
-
-  test('is the same for a key of one part and the plain key', () => {
-    fc.assert(
-      fc.property(anyText, text => {
-        expect(tagOf(encodeKey(text, ''), 128)).toBe(tagOf(encodeKey([text], ''), 128))
-      }),
-    )
-  })
-
-  test('spreads users evenly', () => {
-    const counts = new Array<number>(128).fill(0)
-    for (let n = 0; n < 12_800; n++) counts[tagOf(`user:${n}`, 128)]!++
-    expect(Math.min(...counts)).toBeGreaterThan(60)
-    expect(Math.max(...counts)).toBeLessThan(140)
   })
 })

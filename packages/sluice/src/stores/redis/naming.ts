@@ -1,6 +1,5 @@
 import type { Rule } from '../../algorithms/rule.ts'
 import { formatMs } from '../../duration.ts'
-import { stableHash } from '../../hash.ts'
 import type { Charge } from '../charge.ts'
 import type { Space } from '../store.ts'
 
@@ -96,23 +95,6 @@ function partsOf(text: string): string[] | undefined {
     at = colon + 1 + length
   }
   return parts
-}
-
-/**
- * The hash tag of a key: keys with the same first part share it, and so stand in one slot of a cluster. (user) and
- * (user, route) are decided in one call.
- */
-export function tagOf(key: string, tags: number): number {
-  return stableHash(firstPart(key), tags)
-}
-
-/** A key of several parts starts with a mark and the length of its first part, `\0 4:user 6:/route`. */
-function firstPart(key: string): string {
-  if (key.charCodeAt(0) !== 0) return key
-  const colon = key.indexOf(':')
-  const length = Number(key.slice(1, colon))
-  // A plain key that starts with the mark has it twice.
-  return key.charCodeAt(1) === 0 || !Number.isInteger(length) ? key.slice(1) : key.slice(colon + 1, colon + 1 + length)
 }
 
 /** Half a surrogate pair has no UTF-8 form: clients would send a replacement, and different keys would meet. */

@@ -29,7 +29,8 @@ export class RedisRemote implements RemoteStore {
   unfit: StoreUnavailable | undefined
   private readonly settings: Settings
   private readonly departures: Departures
-  private readonly shards = new Map<number, Shard>()
+  /** By tag. */
+  private readonly shards: Shard[] = []
   private readonly spaces = new Map<string, RedisSpace>()
   private readonly heartbeat: Heartbeat | undefined
   closed = false
@@ -164,12 +165,8 @@ export class RedisRemote implements RemoteStore {
   }
 
   private shard(tag: number): Shard {
-    let shard = this.shards.get(tag)
-    if (shard === undefined) {
-      shard = new Shard(tag, this.settings, this.counters, this.departures, this.shards.get(0))
-      this.shards.set(tag, shard)
-    }
-    return shard
+    this.shards[tag] ??= new Shard(tag, this.settings, this.counters, this.departures, this.shards[0])
+    return this.shards[tag]
   }
 }
 

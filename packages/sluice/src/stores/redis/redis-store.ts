@@ -7,10 +7,10 @@ import { resilient } from '../resilient.ts'
 import type { Store } from '../store.ts'
 import { linkOf, type RedisClient } from './client.ts'
 import { newId } from './hold.ts'
-import { tagOf } from './naming.ts'
 import { quickenStrings } from './quick-strings.ts'
 import { RedisRemote } from './redis-remote.ts'
 import { SCRIPTS } from './scripts.generated.ts'
+import { tagOf } from './tags.ts'
 import { warnings } from './warnings.ts'
 
 export interface RedisStoreOptions {

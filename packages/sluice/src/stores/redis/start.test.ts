@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLimiter, fixedWindow } from '../../index.ts'
 import { CLIENTS, CLUSTER_CLIENTS } from './fixtures/clients.ts'
 import { TAGS } from './fixtures/counter.ts'
-import { tagOf } from './naming.ts'
 import { redisStore } from './redis-store.ts'
 import { SCRIPTS } from './scripts.generated.ts'
+import { tagOf } from './tags.ts'
 
 const TEN = fixedWindow({ limit: 10, window: '1h' })
 const SHAS = Object.values(SCRIPTS).map(({ sha }) => sha)
