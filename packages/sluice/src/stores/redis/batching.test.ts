@@ -90,6 +90,59 @@ describe('decisions asked for in one turn', () => {
     expect(store.counters.calls - calls).toBe(3)
   })
 
+  describe('the rest of a round with full calls', () => {
+    /** Asks for so many while nothing is answered, and tells in how many calls they went until then and in the end. */
+    async function callsOf(decisions: number): Promise<{ unanswered: number; all: number }> {
+      const store = bareStore(client)
+      const counter = counterOf(MANY, store)
+      await counter.take('a')
+      const { calls } = store.counters
+      server.pause()
+      const asked = times(decisions, n => counter.take(`key ${n}`))
+      for (let round = 0; round < 5; round++) await new Promise(resolve => setImmediate(resolve))
+      const unanswered = store.counters.calls - calls
+      server.resume()
+      expect((await Promise.all(asked)).map(({ used }) => used)).toEqual(asked.map(() => 1))
+      return { unanswered, all: store.counters.calls - calls }
+    }
+
+    test.each([
+      [64 + 8, { unanswered: 2, all: 2 }],
+      [2 * 64 + 8, { unanswered: 2, all: 3 }],
+      [2 * 64 + 16, { unanswered: 2, all: 3 }],
+      [2 * 64 + 17, { unanswered: 3, all: 3 }],
+    ])('of %i decisions waits for an answer if it is small and they are several', async (decisions, calls) => {
+      expect(await callsOf(decisions)).toEqual(calls)
+    })
+
+    test('keeps its place behind them, though they are sent again', async () => {
+      for (let n = 0; n < 10; n++) {
+        const counter = counterOf(MANY)
+        const reset = () => counter.store.amend([{ type: 'reset', charge: counter.charge('a') }])
+        await counter.take('a')
+        await reset() // from now on the key is not plain, which a store that is new does not know
+        const fresh = new Counter(bareStore(client), MANY, `limit ${paths - 1}`)
+        const taken = times(2 * 64, () => fresh.take('a'))
+        const last = fresh.store.amend([{ type: 'reset', charge: fresh.charge('a') }])
+        expect((await Promise.all(taken)).map(({ used }) => used)).toEqual(times(2 * 64, i => i + 1))
+        await last
+        expect(await fresh.used('a')).toBe(0)
+      }
+    })
+
+    test('does not wait for answers that cannot come', async () => {
+      const doomed = await ioredis(server, { autoResendUnfulfilledCommands: false })
+      const counter = counterOf(MANY, bareStore(doomed))
+      server.pause()
+      const asked = times(2 * 64 + 8, n => counter.take(`key ${n}`))
+      await new Promise(resolve => setImmediate(() => setImmediate(resolve)))
+      doomed.disconnect()
+      const faults = (await Promise.all(asked)).map(({ fault }) => fault?.code)
+      server.resume()
+      expect(new Set(faults)).toEqual(new Set(['SLUICE_STORE_UNREACHABLE']))
+    })
+  })
+
   test('travel together though some waited for a promise', async () => {
     const counter = counterOf(MANY)
     const waits = () => Promise.resolve().then(() => counter.take('b'))

@@ -4,6 +4,9 @@ import { failItem, type Item } from './item.ts'
 import { failureOf } from './script.ts'
 import type { Settings } from './shard.ts'
 
+/** As much of a round's rest as waits for more to go with. */
+const SMALL = MOST_ITEMS / 4
+
 /** When what is asked of a shard leaves, and in which calls: in the order it was asked. */
 export class Outbox implements Sender {
   private readonly settings: Pick<Settings, 'batch' | 'link'>
@@ -12,8 +15,10 @@ export class Outbox implements Sender {
   private readonly send: (call: BatchCall) => void
   /** What leaves next, in the order it was asked. */
   private waiting: Item[] = []
-  /** It leaves when this round of the event loop is over, at the latest. */
+  /** It is looked at when this round of the event loop is over. */
   private isSet = false
+  /** Full calls that are on their way. */
+  private full: BatchCall[] = []
   /**
    * Plain calls that left before their round was over, and are not answered yet. Not a `Set`: the tables that one has
    * outgrown point at those that followed, and dead as they are keep all that was ever in it from being collected young.
@@ -33,17 +38,23 @@ export class Outbox implements Sender {
     const count = this.waiting.push(item)
     if (!this.settings.batch) this.flush()
     else if (count === MOST_ITEMS) this.leave(true)
-    else if (!this.isSet) {
-      this.isSet = true
-      this.departures.add(this)
-    }
+    else this.set()
   }
 
-  /** The round is over. */
+  /**
+   * The round is over. With several full calls on their way the next answer is near, and brings more to ask: a small rest
+   * waits for that. As a call of its own it would cost about as much as a full one, and come back as small each time.
+   */
   flush(): void {
     this.isSet = false
-    this.leave(false)
-    if (this.held.length === 0 && this.early.length > 0) this.early = []
+    if (this.full.length < 2 || this.waiting.length > SMALL) this.leave(false)
+    if (this.held.length === 0 && this.waiting.length === 0 && this.early.length > 0) this.early = []
+  }
+
+  private set(): void {
+    if (this.isSet) return
+    this.isSet = true
+    this.departures.add(this)
   }
 
   /**
@@ -59,6 +70,7 @@ export class Outbox implements Sender {
     const isOfOneKind = [...this.early, ...calls].every(call => call.isLike(calls[0]!))
     const mustWait = this.held.length > 0 || (this.early.length > 0 && !isOfOneKind)
     for (const call of calls) {
+      if (call.isFull) this.full.push(call)
       if (!isOfOneKind || mustWait) call.goInFull()
       else if (isEarly && call.plainRule !== undefined) this.early.push(call)
     }
@@ -68,6 +80,8 @@ export class Outbox implements Sender {
 
   /** It was answered, sent again or given up: what waited for that leaves. */
   settled(call: BatchCall): void {
+    this.full = this.full.filter(other => other !== call)
+    if (this.waiting.length > 0) this.set()
     if (!this.early.includes(call)) return
     this.early = this.early.filter(other => other !== call)
     if (this.early.length > 0) return
