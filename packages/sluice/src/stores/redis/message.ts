@@ -30,7 +30,7 @@ class Seen {
   }
 }
 
-/** The keys of a call, each once. Chained by their tags, which their names need anyway: a `Map` would cost more than all else here. */
+/** The keys of a call, each once. They are chained by their tags, which their names need anyway: a `Map` would cost more. */
 export class Keys {
   readonly values: string[] = []
   readonly logs: string[] = []
