@@ -58,6 +58,7 @@ describe('the short way answers byte for byte as Node does', () => {
     ['no body', ask('')],
     ['two at once', ask('{"user":"1"}') + ask('{"user":"2"}')],
     ['a body that is longer than it says', ask('{"user":"1"}').replace(/Length: \d+/, 'Length: 5')],
+    ['a tab behind its length', ask('{"user":"1"}').replace(/Length: \d+/, '$&\t')],
     ['chunks', `${ask('', 'Transfer-Encoding: chunked').replace(/Content-Length: 0\r\n/, '')}2\r\n{}\r\n0\r\n\r\n`],
     ['chunks with a length beside them', `${ask('0\r\n\r\n', 'Transfer-Encoding: chunked')}`],
     ['HTTP/1.0', ask('{"user":"1"}').replace('1.1', '1.0')],

@@ -55,7 +55,7 @@ export class PlainHeads {
     const length = fields.get('content-length') ?? ''
     const connection = fields.get('connection') ?? 'keep-alive'
     if (!LENGTH.test(length) || connection.toLowerCase() !== 'keep-alive') return undefined
-    return { route, length: Number(length), authorization: fields.get('authorization') }
+    return { route, length: Number(length), authorization: fields.get('authorization')?.trimEnd() }
   }
 }
 
@@ -64,7 +64,7 @@ const SPECIAL = ['transfer-encoding', 'expect', 'upgrade', 'trailer', 'te', 'kee
 /** What decides here: more than one of it could be read in more than one way. */
 const LONE = ['host', 'content-length', 'connection', 'authorization']
 
-/** By name in lower case; undefined where something is not plain. */
+/** By name in lower case, with whatever space there is at their ends; undefined where something is not plain. */
 function fieldsOf(lines: readonly string[]): Map<string, string> | undefined {
   const fields = new Map<string, string>()
   for (const line of lines) {
@@ -72,7 +72,7 @@ function fieldsOf(lines: readonly string[]): Map<string, string> | undefined {
     const lower = name?.toLowerCase()
     if (lower === undefined || SPECIAL.includes(lower)) return undefined
     if (LONE.includes(lower) && fields.has(lower)) return undefined
-    fields.set(lower, value!.trimEnd())
+    fields.set(lower, value!)
   }
   return fields
 }
