@@ -1,5 +1,6 @@
 import type { Attributes } from 'sluice/rules'
 import type { Ask } from '../decider/decider.ts'
+import { shown } from '../shown.ts'
 import { BadRequest } from './exchange.ts'
 
 export const MOST_ATTRIBUTES = 64
@@ -9,7 +10,7 @@ export const MOST_IN_A_BATCH = 1000
 export function mapOf(text: string): Record<string, unknown> {
   const body = parse(text)
   if (isMap(body)) return body
-  throw new BadRequest(400, 'expected a JSON object such as {"ip":"203.0.113.7","cost":1}')
+  throw notAMap(body)
 }
 
 /** One question, or several in an array. */
@@ -24,7 +25,7 @@ export function asksOf(text: string): Ask | readonly Ask[] {
 
 /** `cost` is what it costs, 1 without it; all else is what is known about the subject. */
 export function askOf(body: unknown): Ask {
-  if (!isMap(body)) throw new BadRequest(400, 'expected a JSON object such as {"ip":"203.0.113.7","cost":1}')
+  if (!isMap(body)) throw notAMap(body)
   const { cost = 1, ...subject } = body
   const names = Object.keys(subject)
   if (names.length > MOST_ATTRIBUTES) {
@@ -33,11 +34,11 @@ export function askOf(body: unknown): Ask {
   for (const name of names) {
     const value = subject[name]
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean' && value !== null) {
-      throw new BadRequest(400, `expected attribute '${name.slice(0, 80)}' as text or a number`)
+      throw new BadRequest(400, `expected attribute '${name.slice(0, 80)}' as text or a number, got ${shown(value)}`)
     }
   }
   if (!Number.isSafeInteger(cost) || (cost as number) < 0) {
-    throw new BadRequest(400, 'expected cost as a whole number from 0 on')
+    throw new BadRequest(400, `expected cost as a whole number from 0 on, got ${shown(cost)}`)
   }
   return { subject: subject as Attributes, cost: cost as number }
 }
@@ -46,13 +47,18 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new BadRequest(400, 'expected a body of JSON')
+    throw new BadRequest(400, `expected a body of JSON, got ${text === '' ? 'nothing' : shown(text)}`)
   }
 }
 
-/** A cost as a query or a command line has it. */
-export function costOf(text: string): number {
-  return /^\d+$/.test(text) ? Number(text) : NaN
+function notAMap(body: unknown): BadRequest {
+  return new BadRequest(400, `expected a JSON object such as {"ip":"203.0.113.7","cost":1}, got ${shown(body)}`)
+}
+
+/** A cost as a query or a command line has it; what is none stays as it came, for the message. */
+export function costOf(text: string): number | string {
+  const cost = /^\d+$/.test(text) ? Number(text) : NaN
+  return Number.isSafeInteger(cost) ? cost : text
 }
 
 export function isMap(value: unknown): value is Record<string, unknown> {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { RawClient } from '../resp/fixtures/raw-client.ts'
+import { shown } from '../shown.ts'
 import { served } from './fixtures/served.ts'
 
 const RULES = 'limits: { per-user: { key: user, sliding-log: 1000/1h } }'
@@ -15,12 +16,12 @@ describe('a body', () => {
   const deep = (open: string, close: string) => open.repeat(100_000) + close.repeat(100_000)
 
   test.each<[what: string, body: string, error: string]>([
-    ['nothing', '', 'expected a body of JSON'],
-    ['not JSON', '{"user":', 'expected a body of JSON'],
+    ['nothing', '', 'expected a body of JSON, got nothing'],
+    ['not JSON', '{"user":', 'expected a body of JSON, got "{'],
     ['JSON with a comma too many', '{"user":"1",}', 'expected a body of JSON'],
     ['text before it', 'x{"user":"1"}', 'expected a body of JSON'],
     ['NaN, which JSON does not have', '{"user":"1","cost":NaN}', 'expected a body of JSON'],
-    ['null', 'null', OBJECT],
+    ['null', 'null', `${OBJECT}, got null`],
     ['a text', '"user"', OBJECT],
     ['a number', '7', OBJECT],
     ['an empty array', '[]', 'expected 1 to 1000 checks, got 0'],
@@ -28,14 +29,14 @@ describe('a body', () => {
     ['an array in an array', '[[{"user":"1"}]]', OBJECT],
     ['arrays without end', deep('[', ']'), OBJECT],
     ['objects without end', `{"user":${deep('{"a":', '}').replace('}', '1}')}}`, "expected attribute 'user' as text"],
-    ['a cost below 0', '{"user":"1","cost":-1}', COST],
+    ['a cost below 0', '{"user":"1","cost":-1}', `${COST}, got -1`],
     ['a part of a cost', '{"user":"1","cost":0.5}', COST],
     ['a cost in words', '{"user":"1","cost":"5"}', COST],
     ['a cost of null', '{"user":"1","cost":null}', COST],
     ['a cost of 2^53', '{"user":"1","cost":9007199254740992}', COST],
     ['a cost without end', '{"user":"1","cost":1e999}', COST],
     ['an object for an attribute', '{"user":{"id":1}}', "expected attribute 'user' as text or a number"],
-    ['a list for an attribute', '{"user":[1]}', "expected attribute 'user' as text or a number"],
+    ['a list for an attribute', '{"user":[1]}', "expected attribute 'user' as text or a number, got [1]"],
     ['an object as its prototype', '{"__proto__":{"user":"1"}}', "expected attribute '__proto__' as text or a number"],
     ['a number without end', '{"user":1e999}', "expected attribute 'user' as text or a number"],
     [
@@ -125,7 +126,7 @@ describe('the query of explain', () => {
     async cost => {
       const { get } = await served(RULES)
       const { status, json } = await get(`/v1/explain?user=1&cost=${encodeURIComponent(cost)}`)
-      expect([status, json.error]).toEqual([400, COST])
+      expect([status, json.error]).toEqual([400, `${COST}, got ${shown(cost)}`])
     },
   )
 

@@ -1,3 +1,4 @@
+import { shown } from '../shown.ts'
 import { GrpcError } from './grpc-status.ts'
 import { MOST_DESCRIPTORS, MOST_ENTRIES, tooMany, wellFormed } from './request-bounds.ts'
 import { type Descriptor, type Entry, type Override, type RateLimitRequest, UNITS } from './service.ts'
@@ -96,10 +97,6 @@ function unitOf(value: unknown, where: string): number {
   return unit
 }
 
-const LONGEST_SHOWN = 40
-
 function bad(where: string, what: string, got: unknown): GrpcError {
-  const text = JSON.stringify(got)
-  const shown = text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN - 1)}…` : text
-  return new GrpcError('INVALID_ARGUMENT', `${where}: expected ${what}, got ${shown}`)
+  return new GrpcError('INVALID_ARGUMENT', `${where}: expected ${what}, got ${shown(got)}`)
 }

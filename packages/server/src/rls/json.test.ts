@@ -119,7 +119,7 @@ describe('a request', () => {
     [
       'hits without end',
       `{"domain":"edge","hitsAddend":1e999}`,
-      'hitsAddend: expected an integer from 0 to 4294967295, got null',
+      'hitsAddend: expected an integer from 0 to 4294967295, got Infinity',
     ],
     ['hits in words', withHits('three'), 'hitsAddend: expected an integer from 0 to 4294967295, got "three"'],
     ['hits of true', withHits(true), 'hitsAddend: expected an integer from 0 to 4294967295, got true'],
