@@ -5,8 +5,10 @@
  * is a stable hash that every process agrees on. The result is left in `hi` and `lo` (which is returned, too), as signed
  * 32-bit numbers, since a pair would be allocated; `lo` is never 0, so that a table can mark its free slots with it.
  *
- * `lo` is HalfSipHash with its 32-bit ending; `hi` is the same state ended with another constant. The two endings do not
- * wait for each other, so a processor works on both at once, which the published 64-bit ending does not allow.
+ * `lo` is HalfSipHash as published for 32 bits: the second and fourth word of the final state together. `hi` is the first
+ * and third, where the publication for 64 bits goes three rounds further. Nobody ever sees the hash of a key under a
+ * secret, so there is nothing for more rounds to hide; what counts is that both words change by chance alone with every
+ * bit of the text, and `lo` by itself keeps anybody from aiming at a place in a table.
  */
 export class KeyHash {
   hi = 0
@@ -98,10 +100,6 @@ export class KeyHash {
     v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
     v2 = (v2 << 16) | (v2 >>> 16)
     v0 ^= last
-    let w0 = v0
-    let w1 = v1
-    let w2 = v2 ^ 0xee
-    let w3 = v3
     v2 ^= 0xff
     for (let round = 0; round < 3; round++) {
       v0 = (v0 + v1) | 0
@@ -113,18 +111,8 @@ export class KeyHash {
       v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0
       v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
       v2 = (v2 << 16) | (v2 >>> 16)
-
-      w0 = (w0 + w1) | 0
-      w2 = (w2 + w3) | 0
-      w1 = ((w1 << 5) | (w1 >>> 27)) ^ w0
-      w3 = ((w3 << 8) | (w3 >>> 24)) ^ w2
-      w0 = (((w0 << 16) | (w0 >>> 16)) + w3) | 0
-      w2 = (w2 + w1) | 0
-      w3 = ((w3 << 7) | (w3 >>> 25)) ^ w0
-      w1 = ((w1 << 13) | (w1 >>> 19)) ^ w2
-      w2 = (w2 << 16) | (w2 >>> 16)
     }
-    this.hi = w1 ^ w3
+    this.hi = v0 ^ v2
     this.lo = v1 ^ v3 || 1
     return this.lo
   }
