@@ -2,8 +2,8 @@
  * Keys to a few numbers each, in typed arrays: no object per key, nothing for the garbage collector to walk.
  *
  * A slot is the 64-bit hash of its key and `width` doubles. Slots stand in segments found by the top bits of the hash
- * (extendible hashing): a small segment doubles, a full-grown one splits in two, so growing never touches more than
- * half a megabyte at once. Inside a segment a key stands at its place or the next free one (linear probing), and
+ * (extendible hashing): a small segment doubles, a full-grown one splits in two, so growing never touches more than a
+ * quarter of a megabyte at once. Inside a segment a key stands at its place or the next free one (linear probing), and
  * removing closes the gap, so no tombstones pile up.
  */
 export class KeyTable {
@@ -56,7 +56,10 @@ export class KeyTable {
       segment = this.segmentOf(hi)
     }
     this.room.live++
-    return place(segment, this.stride, hi, lo)
+    const offset = place(segment, this.stride, hi, lo)
+    // Not `fill`: that call costs more than all else here.
+    for (let i = 0; i < this.width; i++) segment.cells[offset + i] = 0
+    return offset
   }
 
   /** Forgets the key whose doubles stand at `offset` of `segment`. */
@@ -124,7 +127,7 @@ export class KeyTable {
   private resize(segment: Segment, size: number): void {
     const { words, cells, mask } = segment
     segment.clear(size, this.stride)
-    reinsert(words, cells, mask + 1, this.stride, () => segment)
+    reinsert(words, cells, mask + 1, this.stride, 0, segment, segment)
   }
 
   /** Two segments where one was: the next bit of the hash tells them apart. */
@@ -147,7 +150,7 @@ export class KeyTable {
     words.set(segment.words)
     segment.words.fill(0)
     segment.live = 0
-    reinsert(words, new Float64Array(scratch, 0, bytes / 8), size, this.stride, hi => (hi << bit < 0 ? twin : segment))
+    reinsert(words, new Float64Array(scratch, 0, bytes / 8), size, this.stride, bit, segment, twin)
   }
 }
 
@@ -194,36 +197,39 @@ export class Segment {
 }
 
 const SMALLEST = 8
-const SEGMENT_BYTES = 2 ** 19
+const SEGMENT_BYTES = 2 ** 18
 
 /** Where a splitting segment's slots stand meanwhile: one for all tables, since a split is done at once. */
 let scratch: ArrayBuffer | undefined
 
+/** Takes a free slot for a key; its doubles are what was last there. */
 function place(segment: Segment, stride: number, hi: number, lo: number): number {
-  const { words, cells, mask } = segment
+  const { words, mask } = segment
   let slot = lo & mask
   while (words[slot * stride * 2] !== 0) slot = (slot + 1) & mask
   const at = slot * stride
   words[at * 2] = lo
   words[at * 2 + 1] = hi
-  cells.fill(0, at + 1, at + stride)
   segment.live++
   return at + 1
 }
 
+/** Into one of two segments, by a bit of the hash: not by a function, a new one of which would find the engine unprepared. */
 function reinsert(
   words: Int32Array,
   cells: Float64Array,
   size: number,
   stride: number,
-  home: (hi: number) => Segment,
+  bit: number,
+  whereClear: Segment,
+  whereSet: Segment,
 ): void {
   for (let slot = 0; slot < size; slot++) {
     const at = slot * stride
     const lo = words[at * 2]!
     if (lo === 0) continue
     const hi = words[at * 2 + 1]!
-    const segment = home(hi)
+    const segment = hi << bit < 0 ? whereSet : whereClear
     const offset = place(segment, stride, hi, lo)
     for (let i = 0; i < stride - 1; i++) segment.cells[offset + i] = cells[at + 1 + i]!
   }
