@@ -1,16 +1,22 @@
 import { inChild } from '../child.ts'
 import { print, type Row } from '../report.ts'
+import { median } from '../statistics.ts'
 import type { BenchCase } from '../suites.ts'
 import type { Seen } from './ten-million-probe.ts'
 
 const PROBE = new URL('./ten-million-probe.js', import.meta.url)
 const PROBE_LIMIT_MS = 5 * 60_000
 const KEYS = 10_000_000
+/** Each in a process of its own: one that the machine stops for some milliseconds says nothing of the store. */
+const PROBES = 5
 
 export const tenMillionCase: BenchCase = { name: '10M live keys', run: report }
 
 async function report(): Promise<void> {
-  const seen = (await inChild(PROBE, [String(KEYS)], PROBE_LIMIT_MS)) as Seen
+  const all: Seen[] = []
+  for (let i = 0; i < PROBES; i++) all.push((await inChild(PROBE, [String(KEYS)], PROBE_LIMIT_MS)) as Seen)
+  const seen = (what: keyof Seen) => median(all.map(one => one[what]))
+  const worst = all.toSorted((a, b) => a.worstMs - b.worstMs)
   const common = { bench: 'memory', aa: null } as const
   const ours = (value: number, note: string): Row => ({ name: 'sluice', role: 'sluice', value, note })
   print({
@@ -18,8 +24,8 @@ async function report(): Promise<void> {
     case: '10M live keys, resident',
     unit: 'MB',
     better: 'less',
-    rows: [ours(seen.residentMb, `the whole process; ${seen.grownMb.toFixed(0)} MB of it since before the first key`)],
-    extra: { grown: Math.round(seen.grownMb) },
+    rows: [ours(seen('residentMb'), `the whole process; ${seen('grownMb').toFixed(0)} MB of it since before the first key`)],
+    extra: { grown: Math.round(seen('grownMb')) },
   })
   print({
     ...common,
@@ -27,16 +33,21 @@ async function report(): Promise<void> {
     unit: 'ms',
     better: 'less',
     rows: [
-      ours(seen.worstMs, `at key ${seen.worstAtKey.toLocaleString('en-US')}`),
-      { name: 'the same loop, empty', role: 'reference', value: seen.idleWorstMs, note: 'the machine itself' },
+      ours(seen('worstMs'), `of ${PROBES} processes: ${worst.map(told).join(', ')}`),
+      { name: 'the same loop, empty', role: 'reference', value: seen('idleWorstMs'), note: 'the machine itself' },
     ],
+    extra: { least: Math.round(worst[0]!.worstMs), most: Math.round(worst.at(-1)!.worstMs) },
   })
   print({
     ...common,
     case: '10M live keys, random decisions',
     unit: 'decisions/s',
     better: 'more',
-    rows: [ours(seen.steadyRate, `${Math.round(seen.fillRate).toLocaleString('en-US')} while filling, each one timed`)],
-    extra: { whileFilling: Math.round(seen.fillRate) },
+    rows: [ours(seen('steadyRate'), `${Math.round(seen('fillRate')).toLocaleString('en-US')} while filling, each one timed`)],
+    extra: { whileFilling: Math.round(seen('fillRate')) },
   })
+}
+
+function told({ worstMs, worstAtKey }: Seen): string {
+  return `${worstMs.toFixed(1)} at key ${worstAtKey.toLocaleString('en-US')}`
 }
