@@ -4,7 +4,7 @@ import { suites } from './suites.ts'
 
 endWithParent()
 const [suite = '', name = '', rounds, sliceMs] = process.argv.slice(2)
-const found = (await suites[suite]?.())?.find(candidate => candidate.name === name)
+const found = (await suites[suite]?.load())?.find(candidate => candidate.name === name)
 if (found === undefined) throw new Error(`no case '${name}' in suite '${suite}'`)
 await found.run({ rounds: Number(rounds), sliceMs: Number(sliceMs) })
 process.exit(0)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compare, orderOf } from './harness.ts'
+import { compare, inSeveral, orderOf } from './harness.ts'
 import { isNoise, json, type Report, table } from './report.ts'
 import { distance, median, medianRatio, spread } from './statistics.ts'
 
@@ -106,4 +106,30 @@ test('everyone runs, and whoever can be called in several ways is called in its 
   const { rows } = await compare({ sluice, peers: [peer], fill: 10 }, { rounds: 3, sliceMs: 2 })
   expect(rows.map(row => row.role)).toEqual(['sluice', 'peer', 'again'])
   expect(rows[1]!.note).toContain('100 % admitted, fastest by fast')
+})
+
+test('the rounds of several processes are those of one', async () => {
+  let process = 0
+  const asked: unknown[] = []
+  const measured = await inSeveral(2, { rounds: 5, sliceMs: 7 }, async settings => {
+    asked.push(settings)
+    process++
+    const series = (base: number) => ({
+      rates: [base + process],
+      readings: { serverUs: [base * process] },
+      note: `${process}`,
+    })
+    return [
+      { role: 'sluice', name: 'sluice', ...series(10) },
+      { role: 'peer', name: 'a peer', ...series(20) },
+    ]
+  })
+  expect(asked).toEqual([
+    { rounds: 3, sliceMs: 7 },
+    { rounds: 3, sliceMs: 7 },
+  ])
+  expect(measured).toEqual([
+    { role: 'sluice', name: 'sluice', rates: [11, 12], readings: { serverUs: [10, 20] }, note: '2' },
+    { role: 'peer', name: 'a peer', rates: [21, 22], readings: { serverUs: [20, 40] }, note: '2' },
+  ])
 })

@@ -18,9 +18,6 @@ export interface Settings {
   readonly sliceMs: number
 }
 
-/** Enough rounds for a neighbour's burst to spoil but a few, and each long enough for a process to be warm again. */
-export const DEFAULTS: Settings = { rounds: 21, sliceMs: 200 }
-
 /** Everyone runs first, last and in between, and after either neighbour: rotated every round, and turned round every other. */
 export function orderOf<T>(items: readonly T[], round: number): T[] {
   const at = round % items.length
@@ -49,11 +46,35 @@ export async function measure(field: Field, settings: Settings): Promise<readonl
   for (let round = 0; round < settings.rounds; round++) {
     for (const entrant of orderOf(entrants, round)) await entrant.round()
   }
-  return entrants
+  return entrants.map(({ role, name, rates, readings, note }) => ({ role, name, rates, readings, note }))
 }
 
-/** What a contestant's rounds have given. */
+/** What a contestant's rounds have given; plain, so that one process can hand it to another. */
 export type Measured = Pick<Entrant, 'role' | 'name' | 'rates' | 'readings' | 'note'>
+
+/**
+ * The rounds of several processes as those of one: what the engine makes of the same code is chance, and for good. The notes
+ * are of the last.
+ */
+export async function inSeveral(
+  processes: number,
+  { rounds, sliceMs }: Settings,
+  run: (settings: Settings) => Promise<readonly Measured[]>,
+): Promise<Measured[]> {
+  const runs: (readonly Measured[])[] = []
+  for (let i = 0; i < processes; i++) runs.push(await run({ rounds: Math.ceil(rounds / processes), sliceMs }))
+  return joined(runs)
+}
+
+function joined(runs: readonly (readonly Measured[])[]): Measured[] {
+  return runs.at(-1)!.map((last, i) => {
+    const all = runs.map(run => run[i]!)
+    const names = Object.keys(last.readings)
+    const readings = Object.fromEntries(names.map(name => [name, all.flatMap(one => one.readings[name]!)]))
+    const { role, name, note } = last
+    return { role, name, note, rates: all.flatMap(one => one.rates), readings }
+  })
+}
 
 /** The table's rows by one of the measured series, and how far Sluice is from itself in it. */
 export function ranked(

@@ -1,22 +1,21 @@
 import { parseArgs } from 'node:util'
 import { inChild } from './child.ts'
-import { DEFAULTS } from './harness.ts'
 import { suites } from './suites.ts'
 
 const CASE_LIMIT_MS = 15 * 60_000
 
-const USAGE = `npm run bench -- <suite> [--case substring] [--rounds ${DEFAULTS.rounds}] [--slice ${DEFAULTS.sliceMs}]
+const USAGE = `npm run bench -- <suite> [--case substring] [--rounds n] [--slice ms]
 suites: ${Object.keys(suites).join(', ')}
 --slice is how many milliseconds each contestant runs in each round`
 
 const asked = readArguments()
-const load = asked === undefined ? undefined : suites[asked.suite]
-if (asked === undefined || load === undefined) {
+const suite = asked === undefined ? undefined : suites[asked.suite]
+if (asked === undefined || suite === undefined) {
   console.error(USAGE)
   process.exit(2)
 }
 
-const all = await load()
+const all = await suite.load()
 const chosen = all.filter(({ name }) => name.toLowerCase().includes(asked.only.toLowerCase()))
 if (chosen.length === 0) {
   console.error(`no case of '${asked.suite}' has '${asked.only}' in its name; there are:`)
@@ -24,9 +23,10 @@ if (chosen.length === 0) {
   process.exit(2)
 }
 
-console.log(`node ${process.version}, ${process.arch}; ${asked.rounds} rounds of about ${asked.sliceMs} ms each`)
+const { rounds = suite.settings.rounds, sliceMs = suite.settings.sliceMs } = asked
+console.log(`node ${process.version}, ${process.arch}; ${rounds} rounds of about ${sliceMs} ms each`)
 for (const { name } of chosen) {
-  const args = [asked.suite, name, String(asked.rounds), String(asked.sliceMs)]
+  const args = [asked.suite, name, String(rounds), String(sliceMs)]
   try {
     await inChild(new URL('./case.js', import.meta.url), args, CASE_LIMIT_MS)
   } catch (error) {
@@ -41,14 +41,19 @@ function readArguments() {
       allowPositionals: true,
       options: {
         case: { type: 'string', default: '' },
-        rounds: { type: 'string', default: String(DEFAULTS.rounds) },
-        slice: { type: 'string', default: String(DEFAULTS.sliceMs) },
+        rounds: { type: 'string' },
+        slice: { type: 'string' },
       },
     })
-    const [rounds, sliceMs] = [Number(values.rounds), Number(values.slice)]
-    const isSane = Number.isInteger(rounds) && rounds >= 1 && sliceMs >= 1 && positionals.length === 1
+    const rounds = values.rounds === undefined ? undefined : Number(values.rounds)
+    const sliceMs = values.slice === undefined ? undefined : Number(values.slice)
+    const isSane = isCount(rounds ?? 1) && (sliceMs ?? 1) >= 1 && positionals.length === 1
     return isSane ? { suite: positionals[0]!, only: values.case, rounds, sliceMs } : undefined
   } catch {
     return undefined
   }
+}
+
+function isCount(value: number): boolean {
+  return Number.isInteger(value) && value >= 1
 }

@@ -6,10 +6,21 @@ export interface BenchCase {
   readonly run: (settings: Settings) => Promise<void>
 }
 
-/** Loaded on demand: a suite may need a server or a package that the others do not. */
-export const suites: Readonly<Record<string, () => Promise<readonly BenchCase[]>>> = {
-  http: async () => (await import('./http/suite.ts')).cases,
-  memory: async () => (await import('./memory/suite.ts')).cases,
-  redis: async () => (await import('./redis/suite.ts')).cases,
-  service: async () => (await import('./service/suite.ts')).cases,
+export interface Suite {
+  /** Unless others are asked for. */
+  readonly settings: Settings
+  /** On demand: a suite may need a server or a package that the others do not. */
+  readonly load: () => Promise<readonly BenchCase[]>
+}
+
+/** So short that what the machine does meanwhile meets all contestants of a round alike, and many. */
+const MANY_SHORT: Settings = { rounds: 150, sliceMs: 50 }
+/** Where a contestant has to come up to its speed first, with processes at both ends of many connections. */
+const FEW_LONG: Settings = { rounds: 21, sliceMs: 200 }
+
+export const suites: Readonly<Record<string, Suite>> = {
+  http: { settings: MANY_SHORT, load: async () => (await import('./http/suite.ts')).cases },
+  memory: { settings: MANY_SHORT, load: async () => (await import('./memory/suite.ts')).cases },
+  redis: { settings: FEW_LONG, load: async () => (await import('./redis/suite.ts')).cases },
+  service: { settings: FEW_LONG, load: async () => (await import('./service/suite.ts')).cases },
 }

@@ -1,17 +1,18 @@
-// One server in its own process: node server.js <name>. Says its port, and whenever it is asked its CPU time, or how long
-// Node takes for a tick.
+// Servers in one process: node server.js <name>... Says their ports, and whenever it is asked its CPU time, or how long Node
+// takes for a tick.
 import { endWithParent } from '../child.ts'
 import { type ServerName, servers } from './servers.ts'
 
 const TICKS = 2000
 
 endWithParent()
-const port = await servers[process.argv[2] as ServerName]()
+const ports: number[] = []
+for (const name of process.argv.slice(2)) ports.push(await servers[name as ServerName]())
 process.on('message', question => {
   if (question === 'tick') tickNs(ns => process.send?.(ns))
   else cpu()
 })
-process.send?.(port)
+process.send?.(ports)
 
 function cpu(): void {
   const { user, system } = process.cpuUsage()

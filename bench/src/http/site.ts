@@ -8,102 +8,58 @@ import { type Exchange, Load } from './load.ts'
 import type { ServerName } from './servers.ts'
 
 const CONNECTIONS = 64
-/** Each contestant has several servers, which take turns: processes with the same code differ. */
-const PROCESSES = 3
-/** Enough for the engine to have compiled what it will. */
-const WARM_UP_REQUESTS = 20_000
+/** For each server, in turns, so that the engine has seen all of them before it settles: enough to have compiled what it will. */
+const WARM_UP_REQUESTS = 16_000
+const WARM_UP_TURNS = 4
 /**
  * In about one process of four `process.nextTick` comes to take 500 to 900 ns in place of 200, for good, whatever is served:
- * a request costs a third more there. That is chance, and Node's own matter, so such a server is replaced.
+ * a request costs a third more there. That is chance, and Node's own matter, so such a process is replaced.
  */
 const SLOW_TICK_NS = 400
-const MOST_TRIES = 8
+const MOST_TRIES = 6
 
 const HELLO: Exchange = {
   request: Buffer.from('GET /hello HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n'),
   end: Buffer.from(BODY),
 }
 
-/** One server in a process of its own. */
-class Server {
-  private readonly child: ChildProcess
-  private readonly load: Load
-
-  private constructor(child: ChildProcess, load: Load) {
-    this.child = child
-    this.load = load
-  }
-
-  static async start(name: ServerName): Promise<Server> {
-    const child = fork(fileURLToPath(new URL('./server.js', import.meta.url)), [name])
-    const port = await nextMessage<number>(child)
-    return new Server(child, await Load.to(port, CONNECTIONS, HELLO))
-  }
-
-  send(count: number): Promise<number> {
-    return this.load.send(count)
-  }
-
-  takeLatencies(): number[] {
-    return this.load.takeLatencies()
-  }
-
-  /** All CPU time its process has used so far, in microseconds. */
-  cpuUs(): Promise<number> {
-    return this.ask('cpu')
-  }
-
-  /** Has its process come to be one of the slow ones? The quickest of a few, since something may come in between. */
-  async isSlow(): Promise<boolean> {
-    const ticks = [await this.ask('tick'), await this.ask('tick'), await this.ask('tick')]
-    return Math.min(...ticks) > SLOW_TICK_NS
-  }
-
-  private async ask(question: string): Promise<number> {
-    const answer = nextMessage<number>(this.child)
-    this.child.send(question)
-    return answer
-  }
-
-  stop(): void {
-    this.load.close()
-    this.child.kill()
-  }
-}
-
-/** The servers of a case, and what their processors did. */
+/**
+ * All servers of a case in one process, one of them under load at a time. What the engine has made of Node and of the
+ * framework differs from process to process by more than any limiter costs: here it is the same for all.
+ */
 export class Site implements Gauge {
-  private readonly servers: Server[] = []
+  private readonly child: ChildProcess
+  private readonly loads: readonly Load[]
   private usedUs = 0
   private latenciesMs: number[] = []
 
-  contestant(label: string, name: ServerName): Contestant {
-    const servers: Server[] = []
-    let turn = 0
-    const run = async (count: number) => {
-      const server = servers[turn++ % servers.length]!
-      const before = await server.cpuUs()
-      const served = await server.send(count)
-      this.usedUs = (await server.cpuUs()) - before
-      this.latenciesMs = server.takeLatencies()
-      return served
-    }
-    const prepare = async () => {
-      while (servers.length < PROCESSES) servers.push(await this.warmServer(name))
-    }
-    return { name: label, ways: { requests: run }, prepare }
+  private constructor(child: ChildProcess, loads: readonly Load[]) {
+    this.child = child
+    this.loads = loads
   }
 
-  /** One that is not slow, if there is one to be had. */
-  private async warmServer(name: ServerName, triesLeft = MOST_TRIES): Promise<Server> {
-    const server = await Server.start(name)
-    await server.send(WARM_UP_REQUESTS)
-    if (triesLeft > 1 && (await server.isSlow())) {
-      server.stop()
-      return this.warmServer(name, triesLeft - 1)
+  /** A warm one that is not slow, if there is one to be had. */
+  static async open(names: readonly ServerName[], triesLeft = MOST_TRIES): Promise<Site> {
+    const child = fork(fileURLToPath(new URL('./server.js', import.meta.url)), [...names])
+    const ports = await nextMessage<number[]>(child)
+    const site = new Site(child, await Promise.all(ports.map(port => Load.to(port, CONNECTIONS, HELLO))))
+    await site.warmUp()
+    if (triesLeft === 1 || !(await site.isSlow())) return site
+    site.close()
+    return Site.open(names, triesLeft - 1)
+  }
+
+  /** The server of that index. */
+  contestant(label: string, index: number): Contestant {
+    const load = this.loads[index]!
+    const requests = async (count: number) => {
+      const before = await this.ask('cpu')
+      const served = await load.send(count)
+      this.usedUs = (await this.ask('cpu')) - before
+      this.latenciesMs = load.takeLatencies()
+      return served
     }
-    this.servers.push(server)
-    return server
+    return { name: label, ways: { requests }, prepare: async () => {} }
   }
 
   async start(): Promise<void> {}
@@ -113,6 +69,26 @@ export class Site implements Gauge {
   }
 
   close(): void {
-    for (const server of this.servers) server.stop()
+    for (const load of this.loads) load.close()
+    this.child.kill()
+  }
+
+  private async warmUp(): Promise<void> {
+    for (let turn = 0; turn < WARM_UP_TURNS; turn++) {
+      for (const load of this.loads) await load.send(WARM_UP_REQUESTS / WARM_UP_TURNS)
+    }
+    for (const load of this.loads) load.takeLatencies()
+  }
+
+  /** The quickest of a few, since something may come in between. */
+  private async isSlow(): Promise<boolean> {
+    const ticks = [await this.ask('tick'), await this.ask('tick'), await this.ask('tick')]
+    return Math.min(...ticks) > SLOW_TICK_NS
+  }
+
+  private async ask(question: string): Promise<number> {
+    const answer = nextMessage<number>(this.child)
+    this.child.send(question)
+    return answer
   }
 }

@@ -24,7 +24,9 @@ async function report(): Promise<void> {
     case: '10M live keys, resident',
     unit: 'MB',
     better: 'less',
-    rows: [ours(seen('residentMb'), `the whole process; ${seen('grownMb').toFixed(0)} MB of it since before the first key`)],
+    rows: [
+      ours(seen('residentMb'), `the whole process; ${seen('grownMb').toFixed(0)} MB of it since before the first key`),
+    ],
     extra: { grown: Math.round(seen('grownMb')) },
   })
   print({
@@ -43,7 +45,9 @@ async function report(): Promise<void> {
     case: '10M live keys, random decisions',
     unit: 'decisions/s',
     better: 'more',
-    rows: [ours(seen('steadyRate'), `${Math.round(seen('fillRate')).toLocaleString('en-US')} while filling, each one timed`)],
+    rows: [
+      ours(seen('steadyRate'), `${Math.round(seen('fillRate')).toLocaleString('en-US')} while filling, each one timed`),
+    ],
     extra: { whileFilling: Math.round(seen('fillRate')) },
   })
 }

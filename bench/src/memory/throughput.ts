@@ -1,72 +1,21 @@
-import { concurrency, fixedWindow, slidingLog, slidingWindow, tokenBucket } from 'sluice'
-import { compare, type Field } from '../harness.ts'
-import { type Keys, keysOf } from '../keys.ts'
+import { inChild } from '../child.ts'
+import { inSeveral, type Measured, ranked } from '../harness.ts'
 import { print } from '../report.ts'
 import type { BenchCase } from '../suites.ts'
-import { expressRateLimit, rateLimiterFlexible, rateLimiterFlexibleUnion } from './asynchronous-peers.ts'
-import { bareMap, clockAndKey } from './references.ts'
-import { generousBucket, sluice, sluiceOfThree, sluiceWithRelease } from './sluice.ts'
-import { fastifyRateLimit, limiter } from './synchronous-peers.ts'
+import { decisions } from './decisions.ts'
 
-/** As with `generousBucket`: everything is admitted, whoever is asked. */
-const PLENTY = 1_000_000
-const FEW_KEYS = 10_000
-const MANY_KEYS = 1_000_000
+const PROCESS = new URL('./decisions-process.js', import.meta.url)
+const PROCESS_LIMIT_MS = 5 * 60_000
+const PROCESSES = 5
 
-export const throughputCases: readonly BenchCase[] = [
-  decisions('token bucket, 10k keys', FEW_KEYS, everyone),
-  decisions('token bucket, 1M keys', MANY_KEYS, everyone),
-  decisions('three limits in one decision, 10k keys', FEW_KEYS, keys => ({
-    sluice: () => sluiceOfThree(generousBucket, keys),
-    peers: [rateLimiterFlexibleUnion(PLENTY, keys)],
-  })),
-  // Fixed windows are what the counting peers do; `limiter` has buckets only.
-  decisions('fixed window, 10k keys', FEW_KEYS, keys => ({
-    sluice: () => sluice(fixedWindow({ limit: PLENTY, window: '1h' }), keys),
-    peers: [rateLimiterFlexible(PLENTY, keys), expressRateLimit(PLENTY, keys), fastifyRateLimit(PLENTY, keys)],
-    references: [bareMap(PLENTY, keys)],
-  })),
-  // From here on no peer has the algorithm: only the floor is beside it.
-  decisions('sliding window, 10k keys', FEW_KEYS, keys => ({
-    sluice: () => sluice(slidingWindow({ limit: PLENTY, window: '1h' }), keys),
-    references: [bareMap(PLENTY, keys)],
-  })),
-  // The window is short enough for the entries to leave about as fast as they come: full rings that keep turning.
-  decisions('sliding log of 100, 10k keys', FEW_KEYS, keys => ({
-    sluice: () => sluice(slidingLog({ limit: 100, window: '100ms' }), keys),
-    references: [bareMap(PLENTY, keys)],
-  })),
-  decisions('concurrency, consume and release, 10k keys', FEW_KEYS, keys => ({
-    sluice: () => sluiceWithRelease(concurrency({ limit: 10, ttl: '1m' }), keys),
-    references: [bareMap(PLENTY, keys)],
-  })),
-  // The fill takes the only token of the hour, so all that is timed is refused.
-  decisions('refusals, 10k keys', FEW_KEYS, keys => ({
-    sluice: () => sluice(tokenBucket({ capacity: 1, refill: '1/h' }), keys),
-    peers: [rateLimiterFlexible(1, keys), expressRateLimit(1, keys), fastifyRateLimit(1, keys), limiter(1, 1, keys)],
-    references: [bareMap(1, keys)],
-  })),
-]
-
-function everyone(keys: Keys): Omit<Field, 'fill'> {
-  return {
-    sluice: () => sluice(generousBucket, keys),
-    peers: [
-      rateLimiterFlexible(PLENTY, keys),
-      expressRateLimit(PLENTY, keys),
-      fastifyRateLimit(PLENTY, keys),
-      limiter(PLENTY, 10, keys),
-    ],
-    references: [bareMap(PLENTY, keys), clockAndKey(keys)],
-  }
-}
-
-function decisions(name: string, size: number, fieldOf: (keys: Keys) => Omit<Field, 'fill'>): BenchCase {
-  return {
-    name,
-    run: async settings => {
-      const { rows, aa } = await compare({ ...fieldOf(keysOf(size)), fill: size }, settings)
-      print({ bench: 'memory', case: name, unit: 'decisions/s', better: 'more', rows, aa })
-    },
-  }
-}
+export const throughputCases: readonly BenchCase[] = Object.keys(decisions).map(name => ({
+  name,
+  run: async settings => {
+    const measured = await inSeveral(PROCESSES, settings, async ({ rounds, sliceMs }) => {
+      const args = [name, String(rounds), String(sliceMs)]
+      return (await inChild(PROCESS, args, PROCESS_LIMIT_MS)) as Measured[]
+    })
+    const { rows, aa } = ranked(measured, ({ rates }) => rates, 'more')
+    print({ bench: 'memory', case: name, unit: 'decisions/s', better: 'more', rows, aa })
+  },
+}))
