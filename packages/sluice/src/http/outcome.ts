@@ -26,9 +26,11 @@ export function joined(before: unknown, value: string): string {
 
 /**
  * Servers look headers up by their names in lower case. One that comes so, and is the same text every time, is found with a
- * fifth of the instructions that one takes which is lowered for each response.
+ * fifth of the instructions that one takes which is lowered for each response. The two of nearly every response come first.
  */
 export function inLowerCase(name: string): string {
+  if (name === 'RateLimit') return 'ratelimit'
+  if (name === 'RateLimit-Policy') return 'ratelimit-policy'
   let lower = lowered.get(name)
   if (lower === undefined) {
     lower = name.toLowerCase()
