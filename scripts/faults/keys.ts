@@ -55,8 +55,16 @@ export const keyFaults: readonly Fault[] = [
     part: 'table',
     says: 'a split puts keys in the wrong half',
     file: 'stores/memory/key-table.ts',
-    find: 'hi << bit < 0 ? twin : segment',
-    replace: 'hi << bit < 0 ? segment : twin',
+    find: 'hi << bit < 0 ? whereSet : whereClear',
+    replace: 'hi << bit < 0 ? whereClear : whereSet',
+  },
+  {
+    law: [8],
+    part: 'table',
+    says: 'a slot used again keeps what was counted in it',
+    file: 'stores/memory/key-table.ts',
+    find: 'segment.cells[offset + i] = 0',
+    replace: 'segment.cells[offset + i]! += 0',
   },
   {
     law: [8],
