@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
 import { inChild } from './child.ts'
-import { suites } from './suites.ts'
+import { type Suite, suites } from './suites.ts'
 
 const CASE_LIMIT_MS = 15 * 60_000
 
 const USAGE = `npm run bench -- <suite> [--case substring] [--rounds n] [--slice ms]
-suites: ${Object.keys(suites).join(', ')}
+suites, and their usual rounds and slices: ${Object.entries(suites).map(told).join(', ')}
 --slice is how many milliseconds each contestant runs in each round`
 
 const asked = readArguments()
@@ -56,4 +56,8 @@ function readArguments() {
 
 function isCount(value: number): boolean {
   return Number.isInteger(value) && value >= 1
+}
+
+function told([name, { settings }]: [string, Suite]): string {
+  return `${name} (${settings.rounds} of ${settings.sliceMs} ms)`
 }
