@@ -59,7 +59,7 @@ export class Site implements Gauge {
       this.latenciesMs = load.takeLatencies()
       return served
     }
-    return { name: label, ways: { requests }, prepare: async () => {} }
+    return { name: label, ways: { requests } }
   }
 
   async start(): Promise<void> {}
