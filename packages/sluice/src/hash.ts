@@ -8,7 +8,7 @@
  * `lo` is HalfSipHash as published for 32 bits: the second and fourth word of the final state together. `hi` is the first
  * and third, where the publication for 64 bits goes three rounds further. Nobody ever sees the hash of a key under a
  * secret, so there is nothing for more rounds to hide; what counts is that both words change by chance alone with every
- * bit of the text, and `lo` by itself keeps anybody from aiming at a place in a table.
+ * bit of the text, so that nobody can aim at a place in a table.
  */
 export class KeyHash {
   hi = 0
