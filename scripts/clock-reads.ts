@@ -9,8 +9,11 @@ const TIMELESS_DATE_MEMBERS = ['UTC', 'parse', 'prototype']
 export function clockReads(program: Node): { what: string; start: number }[] {
   const found: { what: string; start: number }[] = []
   walk(program, (node, parent, field) => {
-    if (node.type !== 'Identifier' || parent === null || !refersToGlobal(parent, field)) return
+    if (node.type !== 'Identifier' || parent === null) return
     const name = node.name as string
+    // Whatever it is a member of: nothing else goes by that name.
+    if (name === 'hrtime') found.push({ what: name, start: node.start })
+    if (!refersToGlobal(parent, field)) return
     if (TIMERS.includes(name) || name === 'performance') found.push({ what: name, start: node.start })
     if (name === 'Date' && !isTimeless(parent, field)) found.push({ what: 'Date', start: node.start })
   })

@@ -111,6 +111,8 @@ const clock = ['Date.now()', 'new Date()', 'new Date', 'Date()', '({ now } = Dat
 clock.push(
   ['limiter/limiter.ts', `\`\${performance.now()}\``, 'performance belongs in clock.ts only'],
   ['limiter/limiter.ts', 'const { now } = performance', 'performance belongs in clock.ts only'],
+  ['limiter/limiter.ts', 'process.hrtime.bigint()', 'hrtime belongs in clock.ts only'],
+  ['limiter/limiter.ts', 'const time = process.hrtime', 'hrtime belongs in clock.ts only'],
   ['limiter/limiter.ts', 'setTimeout(f, 1)', 'setTimeout belongs in clock.ts only'],
   ['limiter/limiter.ts', 'const later = globalThis.setInterval', 'setInterval belongs in clock.ts only'],
 )

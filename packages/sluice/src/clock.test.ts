@@ -1,10 +1,20 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { after, afterIfStillHere, afterPoll, atEndOfTurn, type Clock, toTicks } from './clock.ts'
+import {
+  after,
+  afterIfStillHere,
+  afterPoll,
+  atEndOfTurn,
+  type Clock,
+  inTicks,
+  type TickClock,
+  toTicks,
+} from './clock.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
   vi.useRealTimers()
+  vi.unstubAllGlobals()
 })
 
 describe('milliseconds to ticks', () => {
@@ -36,17 +46,20 @@ describe('milliseconds to ticks', () => {
   })
 })
 
-describe('the system clock', () => {
+describe.each(['Node', 'a browser'])('the system clock of %s', host => {
   const START = 1_790_000_000_000
   let wall = START
   let elapsed = 0
-  let clock: Clock
+  let clock: Clock & TickClock
 
   beforeEach(async () => {
     wall = START
     elapsed = 0
     vi.spyOn(Date, 'now').mockImplementation(() => wall)
+    const bootedMs = 9_000_000_000 // so long ago that nanoseconds pass 2^53
     vi.spyOn(performance, 'now').mockImplementation(() => elapsed)
+    vi.spyOn(process.hrtime, 'bigint').mockImplementation(() => BigInt(Math.round((bootedMs + elapsed) * 1e6)))
+    if (host === 'a browser') vi.stubGlobal('process', { ...process, hrtime: undefined })
     vi.spyOn(performance, 'timeOrigin', 'get').mockImplementation(() => START)
     vi.resetModules()
     clock = (await import('./clock.ts')).systemClock
@@ -61,6 +74,13 @@ describe('the system clock', () => {
   test('tells epoch milliseconds, fractions too', () => {
     expect(clock.now()).toBe(START)
     expect(pass(1.5)).toBe(START + 1.5)
+  })
+
+  test('tells whole ticks, rounded down', () => {
+    expect(clock.ticks()).toBe(START * 1000)
+    elapsed += 0.0024
+    expect(clock.ticks()).toBe(START * 1000 + 2)
+    expect(clock.now()).toBe(START + 0.002)
   })
 
   test('does not go back with the wall clock', () => {
@@ -90,6 +110,14 @@ describe('the system clock', () => {
     })
     fc.assert(forward, { numRuns: 200 })
   })
+})
+
+test('a clock of another make is read in ticks, rounded down', () => {
+  let ms = 1_790_000_000_000
+  const { ticks } = inTicks({ now: () => ms })
+  expect(ticks()).toBe(1_790_000_000_000_000)
+  ms += 0.0024
+  expect(ticks()).toBe(1_790_000_000_000_002)
 })
 
 const unhurried: Clock = { now: () => 0 }

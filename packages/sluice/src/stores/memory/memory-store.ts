@@ -94,8 +94,7 @@ class InProcess implements MemoryStore {
   }
 
   decide(charge: Charge, intent: Intent): void {
-    this.time.read()
-    const { now } = this.time
+    const now = this.time.read()
     const space = spaceOf(charge)
     charge.at = now
     space.ledger(charge.rule).locate(charge, now)
@@ -108,8 +107,7 @@ class InProcess implements MemoryStore {
   }
 
   decideAll(charges: readonly Charge[], intent: Intent): void {
-    this.time.read()
-    const { now } = this.time
+    const now = this.time.read()
     const refused = judgeAll(charges, intent, now)
     for (const charge of charges) {
       const space = spaceOf(charge)
@@ -133,13 +131,12 @@ class InProcess implements MemoryStore {
   }
 
   amend(changes: readonly Change[]): number[] {
-    this.time.read()
-    return changes.map(change => spaceOf(change.charge).change(change, this.time.now))
+    const now = this.time.read()
+    return changes.map(change => spaceOf(change.charge).change(change, now))
   }
 
   history(space: Space, rule: Rule, key: string): number[] {
-    this.time.read()
-    return ((space as MemorySpace).ledger(rule) as LogLedger).history(key, this.time.now)
+    return ((space as MemorySpace).ledger(rule) as LogLedger).history(key, this.time.read())
   }
 
   close(): void {
