@@ -69,6 +69,14 @@ export const keyFaults: readonly Fault[] = [
   {
     law: [8],
     part: 'table',
+    says: 'a new key is counted in the segment of the one sought before it',
+    file: 'stores/memory/key-table.ts',
+    find: 'this.segment = segment\n    this.room.live++',
+    replace: 'this.room.live++',
+  },
+  {
+    law: [8],
+    part: 'table',
     says: 'nobody looks for idle keys',
     file: 'stores/memory/keys.ts',
     find: 'if (!this.table.sweep(slots, this.owner, now)) return false',

@@ -13,12 +13,9 @@ const FORGET_AT = 2
 export class Blocks implements Owner {
   private readonly table: KeyTable
   private readonly shared: Shared
-  /** Where the last key was sought. */
-  private segment: Segment
 
   constructor(shared: Shared) {
     this.table = new KeyTable(3, shared.room)
-    this.segment = this.table.segmentOf(0)
     this.shared = shared
   }
 
@@ -26,14 +23,14 @@ export class Blocks implements Owner {
   until(key: string, now: number): number {
     const at = this.find(key)
     if (at < 0) return 0
-    const until = this.segment.cells[at + UNTIL]!
+    const until = this.table.segment.cells[at + UNTIL]!
     return until > now ? until : 0
   }
 
   /** A refusal: starts a block, each longer than the last. The caller knows that none is running. */
   strike(key: string, rule: BlockRule, now: number): number {
     const at = this.find(key)
-    const { cells } = this.segment
+    const { cells } = this.table.segment
     const strikes = at < 0 || cells[at + FORGET_AT]! <= now ? 0 : cells[at + STRIKES]!
     const ticks = Math.ceil(Math.min(rule.max, rule.first * rule.factor ** strikes))
     return this.write(key, at, now + ticks, strikes + 1, now + ticks + (rule.factor > 1 ? rule.max : 0), now)
@@ -42,14 +39,14 @@ export class Blocks implements Owner {
   /** An operator's block: replaces a running one, whether that is longer or shorter. */
   set(key: string, ticks: number, now: number): void {
     const at = this.find(key)
-    const forgetAt = at < 0 ? 0 : this.segment.cells[at + FORGET_AT]!
-    const strikes = forgetAt <= now ? 0 : this.segment.cells[at + STRIKES]!
+    const forgetAt = at < 0 ? 0 : this.table.segment.cells[at + FORGET_AT]!
+    const strikes = forgetAt <= now ? 0 : this.table.segment.cells[at + STRIKES]!
     this.write(key, at, now + ticks, strikes, Math.max(now + ticks, forgetAt), now)
   }
 
   forget(key: string): void {
     const at = this.find(key)
-    if (at >= 0) this.table.remove(this.segment, at)
+    if (at >= 0) this.table.remove(this.table.segment, at)
   }
 
   sweep(slots: number, now: number): boolean {
@@ -65,8 +62,7 @@ export class Blocks implements Owner {
   private find(key: string): number {
     const { hash } = this.shared
     hash.ofSame(key)
-    this.segment = this.table.segmentOf(hash.hi)
-    return this.table.find(this.segment, hash.hi, hash.lo)
+    return this.table.find(hash.hi, hash.lo)
   }
 
   /** In a full store a key that has no block yet gets none: its limit goes on refusing it all the same. */
@@ -78,7 +74,7 @@ export class Blocks implements Owner {
     }
     hash.ofSame(key)
     const place = at >= 0 ? at : this.table.insert(hash.hi, hash.lo, this, now)
-    this.table.segmentOf(hash.hi).cells.set([until, strikes, forgetAt], place)
+    this.table.segment.cells.set([until, strikes, forgetAt], place)
     return until
   }
 }

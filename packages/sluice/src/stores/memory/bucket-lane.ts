@@ -56,11 +56,9 @@ export class BucketLane implements LoneLane {
   take(key: string): void {
     const { hash, table, time } = this
     const lo = hash.of(key)
-    const { hi } = hash
-    const segment = table.segmentOf(hi)
-    const at = table.find(segment, hi, lo)
-    time.read()
-    const { now } = time
+    const at = table.find(hash.hi, lo)
+    const { segment } = table
+    const now = time.read()
     const units = (now - segment.origin) * this.perTick
     if (at < 0 || units >= FAR || this.space.plain !== true) {
       this.takeTheLongWay(key)

@@ -9,6 +9,8 @@
 export class KeyTable {
   readonly width: number
   readonly segments: Segment[]
+  /** The one that the key last sought stands in, if it stands anywhere. */
+  segment: Segment
   private readonly stride: number
   private readonly largest: number
   /** The first segment: the only one until it splits. */
@@ -26,17 +28,15 @@ export class KeyTable {
     this.largest = 2 ** Math.floor(Math.log2(SEGMENT_BYTES / (8 * this.stride)))
     this.room = room
     this.root = new Segment(SMALLEST, this.stride, 0, 0)
+    this.segment = this.root
     this.segments = [this.root]
     this.directory = [this.root]
   }
 
-  /** The segment a key stands in, if it stands anywhere. A small table has one, and needs no hash to find it. */
-  segmentOf(hi: number): Segment {
-    return this.depth === 0 ? this.root : this.directory[(hi >>> 1) >>> (31 - this.depth)]!
-  }
-
-  /** Where the doubles of a key stand in the cells of its segment, or -1. `lo` is never 0: that marks a free slot. */
-  find(segment: Segment, hi: number, lo: number): number {
+  /** Where the doubles of a key stand in the cells of its `segment`, or -1. `lo` is never 0: that marks a free slot. */
+  find(hi: number, lo: number): number {
+    const segment = this.segmentOf(hi)
+    this.segment = segment
     const { words, mask } = segment
     const step = this.stride << 1
     // Whole-number operations, said so: it spares the engine a check for overflow at each.
@@ -48,13 +48,19 @@ export class KeyTable {
     }
   }
 
-  /** Makes a slot for a key that `find` has not found; its doubles are 0. It may stand in another segment than before. */
+  /** A small table has one segment, and needs no hash to find it. */
+  private segmentOf(hi: number): Segment {
+    return this.depth === 0 ? this.root : this.directory[(hi >>> 1) >>> (31 - this.depth)]!
+  }
+
+  /** Makes a slot for a key that `find` has not found; its doubles are 0. Its `segment` may be another than before. */
   insert(hi: number, lo: number, owner: Owner, now: number): number {
     let segment = this.segmentOf(hi)
     while ((segment.live + 1) * 5 > (segment.mask + 1) * 4) {
       this.makeRoom(segment, owner, now)
       segment = this.segmentOf(hi)
     }
+    this.segment = segment
     this.room.live++
     const offset = place(segment, this.stride, hi, lo)
     // Not `fill`: for one double that call takes 26 ns, and this two.

@@ -41,7 +41,7 @@ export class Keys {
 
   constructor(width: number, owner: PoolOwner, shared: Shared) {
     this.table = new KeyTable(width, shared.room)
-    this.segment = this.table.segmentOf(0)
+    this.segment = this.table.segment
     this.owner = owner
     this.shared = shared
   }
@@ -49,8 +49,8 @@ export class Keys {
   find(key: string, now: number): number {
     const { hash, room } = this.shared
     hash.ofSame(key)
-    this.segment = this.table.segmentOf(hash.hi)
-    this.at = this.table.find(this.segment, hash.hi, hash.lo)
+    this.at = this.table.find(hash.hi, hash.lo)
+    this.segment = this.table.segment
     this.pooled = false
     if (this.at < 0 && (this.pool !== undefined || room.live >= room.max)) this.at = this.findPooled(now)
     return this.at
@@ -62,7 +62,7 @@ export class Keys {
     const { hash } = this.shared
     hash.ofSame(key)
     this.at = this.table.insert(hash.hi, hash.lo, this.owner, now)
-    this.segment = this.table.segmentOf(hash.hi)
+    this.segment = this.table.segment
     return this.at
   }
 
@@ -86,20 +86,20 @@ export class Keys {
     const { hash, room } = this.shared
     const index = hash.hi & (POOL_SIZE - 1)
     const pool = this.pool ?? new KeyTable(this.table.width, boundless())
-    const segment = pool.segmentOf(index << 20)
-    const pooled = pool.find(segment, index << 20, index + 1)
+    const pooled = pool.find(index << 20, index + 1)
+    const { segment } = pool
     const inUse = pooled >= 0 && !this.owner.idle(segment, pooled, now)
     if (room.live < room.max) {
       if (!inUse) return -1
       const own = this.table.insert(hash.hi, hash.lo, this.owner, now)
-      this.segment = this.table.segmentOf(hash.hi)
+      this.segment = this.table.segment
       if (this.owner.copy(segment, pooled, this.segment, own, now)) return own
       this.table.remove(this.segment, own)
     }
     this.shared.overflowed()
     this.pool = pool
     const at = pooled >= 0 ? pooled : pool.insert(index << 20, index + 1, this.owner, now)
-    this.segment = pool.segmentOf(index << 20)
+    this.segment = pool.segment
     this.pooled = true
     return at
   }

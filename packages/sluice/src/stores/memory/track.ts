@@ -31,7 +31,7 @@ export abstract class Track<R extends Rule = Rule> {
     this.rule = rule
     this.space = limit.space as MemorySpace
     this.table = this.space.ledger(rule).keys.table
-    this.segment = this.table.segmentOf(0)
+    this.segment = this.table.segment
     this.first = first
   }
 

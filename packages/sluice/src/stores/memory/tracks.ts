@@ -44,8 +44,7 @@ export class Tracks implements SharedLane {
 
   take(keys: string | readonly string[]): void {
     this.seek(keys)
-    this.time.read()
-    const { now } = this.time
+    const now = this.time.read()
     const passes = this.judge(now)
     if (passes === undefined) {
       this.takeTheLongWay(keys)
@@ -128,9 +127,9 @@ export class Tracks implements SharedLane {
 }
 
 function find(track: Track, hi: number, lo: number): void {
-  const segment = track.table.segmentOf(hi)
-  track.segment = segment
-  track.at = track.table.find(segment, hi, lo)
+  const { table } = track
+  track.at = table.find(hi, lo)
+  track.segment = table.segment
 }
 
 function keyAt(keys: string | readonly string[], i: number): string {
