@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { KeyHash, stableHash } from './hash.ts'
 
 const WORD = (1n << 32n) - 1n
@@ -108,6 +108,24 @@ function hashed(text: string, key0: number, key1: number): { hi: number; lo: num
   return { hi: hash.hi, lo: hash.lo }
 }
 
+/** The same as a listener is told it. */
+function told(text: string, key0: number, key1: number): { of: string; hi: number; lo: number } | undefined {
+  let heard: { of: string; hi: number; lo: number } | undefined
+  new KeyHash(key0, key1).tell(text, { hashed: (of, hi, lo) => (heard = { of, hi, lo }) })
+  return heard
+}
+
+function withoutRandomness<T>(make: () => T): T {
+  const randomness = vi.spyOn(crypto, 'getRandomValues').mockImplementation(() => {
+    throw new Error('Disallowed operation called within global scope')
+  })
+  try {
+    return make()
+  } finally {
+    randomness.mockRestore()
+  }
+}
+
 const narrow = fc.string({
   unit: fc.integer({ min: 0, max: 255 }).map(unit => String.fromCharCode(unit)),
   maxLength: 40,
@@ -125,6 +143,13 @@ describe('a key hash', () => {
       expect(hashed(text, key0, key1)).toEqual(expected(text, key0, key1))
     })
     fc.assert(agrees, { numRuns: 600 })
+  })
+
+  test('is told to a listener with its text', () => {
+    const agrees = fc.property(fc.oneof(narrow, any), word, word, (text, key0, key1) => {
+      expect(told(text, key0, key1)).toEqual({ of: text, ...hashed(text, key0, key1) })
+    })
+    fc.assert(agrees, { numRuns: 300 })
   })
 
   test('of texts up to and past the 256 units their length is counted in', () => {
@@ -173,6 +198,18 @@ describe('a key hash', () => {
       expect(Math.min(...changes), `bit ${bit}`).toBeGreaterThan(1810)
       expect(Math.max(...changes), `bit ${bit}`).toBeLessThan(2190)
     }
+  })
+
+  test('draws its secret when the first text comes where there is no randomness before', () => {
+    const hash = withoutRandomness(() => KeyHash.secret())
+    const heard: number[] = []
+    hash.tell('user:42', { hashed: (_, hi, lo) => heard.push(hi, lo) })
+    hash.of('user:42')
+    expect(heard).toEqual([hash.hi, hash.lo])
+    expect(heard).not.toEqual(Object.values(hashed('user:42', 0, 0)))
+    const other = withoutRandomness(() => KeyHash.secret())
+    other.of('user:42')
+    expect([other.hi, other.lo]).not.toEqual(heard)
   })
 
   test('depends on the secret', () => {

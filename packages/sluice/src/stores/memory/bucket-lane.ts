@@ -1,6 +1,6 @@
 import { type BucketRule, decide, describe, highestFor } from '../../algorithms/bucket.ts'
 import { remainingOf } from '../../algorithms/verdict.ts'
-import type { KeyHash } from '../../hash.ts'
+import type { HashListener, KeyHash } from '../../hash.ts'
 import { Charge, ENFORCED } from '../charge.ts'
 import type { LoneLane, Passage } from '../lane.ts'
 import type { Limit } from '../store.ts'
@@ -16,10 +16,9 @@ const FRACTION = 0.5
 
 /**
  * The express lane of a bucket: one request, one bucket, nothing blocked or held. A key already here is read and written
- * once, and all else stays in registers. It is sought before the clock is read, so that the processor fetches its state
- * meanwhile. Whatever is less plain takes the long way.
+ * once, and all else stays in registers. Whatever is less plain takes the long way.
  */
-export class BucketLane implements LoneLane {
+export class BucketLane implements LoneLane, HashListener {
   receipt = 0
   tick = FRACTION
   used = FRACTION
@@ -30,6 +29,8 @@ export class BucketLane implements LoneLane {
   readonly perTick: number
   readonly perRequest: number
   readonly highest: number
+  /** An import is looked up anew each time it is read. */
+  private readonly far = FAR
   readonly space: MemorySpace
   readonly table: KeyTable
   private readonly hash: KeyHash
@@ -54,13 +55,17 @@ export class BucketLane implements LoneLane {
   }
 
   take(key: string): void {
-    const { hash, table, time } = this
-    const lo = hash.of(key)
-    const at = table.find(hash.hi, lo)
+    this.hash.tell(key, this)
+  }
+
+  /** The rest of `take`. */
+  hashed(key: string, hi: number, lo: number): void {
+    const { table } = this
+    const now = this.time.read()
+    const at = table.find(hi, lo)
     const { segment } = table
-    const now = time.read()
     const units = (now - segment.origin) * this.perTick
-    if (at < 0 || units >= FAR || this.space.plain !== true) {
+    if (at < 0 || units >= this.far || this.space.plain !== true) {
       this.takeTheLongWay(key)
       return
     }
