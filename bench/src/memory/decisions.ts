@@ -1,7 +1,12 @@
 import { concurrency, fixedWindow, slidingLog, slidingWindow, tokenBucket } from 'sluice'
 import type { Field } from '../harness.ts'
 import type { Keys } from '../keys.ts'
-import { expressRateLimit, rateLimiterFlexible, rateLimiterFlexibleUnion } from './asynchronous-peers.ts'
+import {
+  awaitedRateLimiterFlexible,
+  expressRateLimit,
+  rateLimiterFlexible,
+  rateLimiterFlexibleUnion,
+} from './asynchronous-peers.ts'
 import { bareMap, clockAndKey } from './references.ts'
 import { generousBucket, sluice, sluiceOfThree, sluiceWithRelease } from './sluice.ts'
 import { fastifyRateLimit, limiter } from './synchronous-peers.ts'
@@ -76,6 +81,7 @@ function everyone(keys: Keys): Omit<Field, 'fill'> {
     sluice: () => sluice(generousBucket, keys),
     peers: [
       rateLimiterFlexible(PLENTY, keys),
+      awaitedRateLimiterFlexible(PLENTY, keys),
       expressRateLimit(PLENTY, keys),
       fastifyRateLimit(PLENTY, keys),
       limiter(PLENTY, 10, keys),
