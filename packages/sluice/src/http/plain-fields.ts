@@ -3,48 +3,42 @@ import type { ChargedDecision } from '../limiter/charged-decision.ts'
 import type { LaneDecision } from '../limiter/lane-decision.ts'
 import { limitOfPolicy } from '../policy.ts'
 import type { Description, Shown } from './headers/description.ts'
-import { resetParameter } from './headers/draft-11.ts'
 import type { Pace } from './headers/pace.ts'
 import { effectiveSeconds } from './headers/seconds.ts'
 import { integer } from './headers/structured.ts'
+import { KeptText } from './kept-text.ts'
 
 type Charges = ChargedDecision['charges']
 type Lean = Pick<LaneDecision<unknown, unknown>, 'tick' | 'remainingOf' | 'resetAfterTicksOf'>
 
 /**
  * The fields of the usual guard: draft 11, one policy a limit, and the caller may know of all of them. It is written for
- * every request, so what never changes is one text made once, what changes once a second is kept until it does, and the
- * numbers are read off the decision itself: a `LimitState` for each limit would cost as much as the text.
+ * every request, so what never changes is one text made once, what changes seldom is kept until it does, and the numbers
+ * are read off the decision itself: a `LimitState` for each limit would cost as much as the text.
  */
 export class PlainFields {
   private readonly paces: readonly Pace[]
-  /** What stands before the first number of each limit. */
-  private readonly heads: readonly string[]
   private readonly policies: string
-  /** What was last said to stand between one limit's number and the next: its seconds, and the head of the next limit. */
-  private readonly seconds: (number | undefined)[]
-  private readonly tails: string[]
+  private readonly text: KeptText
   /** Held before one limit of a decision after the other. */
   private readonly charged = new ShownCharge()
   private readonly lean: ShownLean
 
   constructor(descriptions: readonly Description[]) {
     this.paces = descriptions.map(({ pace }) => pace)
-    this.heads = descriptions.map(({ remainingItem }, i) => (i === 0 ? remainingItem : `, ${remainingItem}`))
     this.policies = descriptions.map(({ policyItem }) => policyItem).join(', ')
-    this.seconds = descriptions.map(() => undefined)
-    this.tails = descriptions.map((_, i) => this.tailOf(i, undefined))
+    this.text = new KeptText(descriptions.map(({ remainingItem }) => remainingItem))
     this.lean = new ShownLean(descriptions.map(({ policy }) => limitOfPolicy(policy)))
   }
 
   /** Whether every limit is among them, and none as a shadow. */
   fit(decision: ChargedDecision): boolean {
-    return decision.charges.length === this.heads.length && !decision.hasShadows
+    return decision.charges.length === this.paces.length && !decision.hasShadows
   }
 
   of(charges: Charges): readonly string[] {
     const { charged } = this
-    let limits = this.heads[0]!
+    let limits = ''
     for (let i = 0; i < charges.length; i++) {
       charged.charge = charges[i]!
       limits = this.withItem(limits, i, charged, charged.charge.at / TICKS_PER_MS)
@@ -54,11 +48,11 @@ export class PlainFields {
 
   /** The same for a decision without charges: it is about every limit of the guard, and there are no shadows. */
   ofLean(decision: Lean): readonly string[] {
-    const { heads, lean } = this
+    const { paces, lean } = this
     const at = decision.tick / TICKS_PER_MS
     lean.decision = decision
-    let limits = heads[0]!
-    for (let i = 0; i < heads.length; i++) {
+    let limits = ''
+    for (let i = 0; i < paces.length; i++) {
       lean.index = i
       limits = this.withItem(limits, i, lean, at)
     }
@@ -67,29 +61,12 @@ export class PlainFields {
 
   private withItem(text: string, index: number, state: Shown, at: number): string {
     const remaining = integer(state.remaining)
-    const seconds = effectiveSeconds(this.paces[index]!, state, remaining, at)
-    if (seconds !== this.seconds[index]) {
-      this.seconds[index] = seconds
-      this.tails[index] = this.tailOf(index, seconds)
-    }
-    return text + remaining + this.tails[index]!
-  }
-
-  private tailOf(index: number, seconds: number | undefined): string {
-    return resetParameter(seconds) + (this.heads[index + 1] ?? '')
+    return this.text.withItem(text, index, remaining, effectiveSeconds(this.paces[index]!, state, remaining, at))
   }
 
   private fields(limits: string): readonly string[] {
-    return ['RateLimit', inOnePiece(limits), 'RateLimit-Policy', this.policies]
+    return ['RateLimit', this.text.whole(limits), 'RateLimit-Policy', this.policies]
   }
-}
-
-/**
- * A text put together is kept in its pieces until somebody reads into it. Node tests every value of a header with a regular
- * expression, which takes a long way round through pieces; one character read before makes one text of them.
- */
-function inOnePiece(text: string): string {
-  return text.charCodeAt(0) === 0 ? '' : text
 }
 
 class ShownCharge implements Shown {
