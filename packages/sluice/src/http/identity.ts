@@ -2,6 +2,7 @@ import { expected } from '../errors.ts'
 import type { Key } from '../limiter/limits.ts'
 import { answered, yesOrNo } from './answered.ts'
 import type { Facts, Seen } from './facts.ts'
+import { JoinedKeys, PrefixedTexts } from './joined-keys.ts'
 import { sha256 } from './sha256.ts'
 
 /**
@@ -66,7 +67,8 @@ export function userAgent(): Identity {
 
 /** The template of the route (`/orders/:id`). All that match none are one. */
 export function route(): Identity {
-  return new Identity(facts => `route:${facts.route ?? ''}`)
+  const texts = new PrefixedTexts('route:')
+  return new Identity(facts => texts.of(facts.route ?? ''))
 }
 
 export interface Proof {
@@ -108,10 +110,12 @@ function keyIn(value: string | undefined): string | undefined {
 /** Several parts together: `all(ip(), route())` counts each route of each address. */
 export function all(...parts: readonly Identity[]): Identity {
   checkParts('all', parts)
+  const keys = new JoinedKeys()
   return new Identity(facts => {
-    let key = '&'
-    for (const part of parts) key += lengthBefore(part.keyOf(facts))
-    return key
+    // All of them first: functions of the user may throw, or ask for a key of their own.
+    const texts = new Array<string>(parts.length)
+    for (let i = 0; i < parts.length; i++) texts[i] = parts[i]!.keyOf(facts)
+    return keys.of(texts)
   })
 }
 
@@ -161,11 +165,6 @@ export function hashOf(value: string): string {
   let text = ''
   for (const byte of sha256(value).subarray(0, 20)) text += byte.toString(16).padStart(2, '0')
   return text
-}
-
-/** One part of a joined key: `3:abc`, so that parts cannot run together. */
-function lengthBefore(part: string): string {
-  return `${part.length}:${part}`
 }
 
 /** A key as a user's own function gave it; undefined where it gave none. */
