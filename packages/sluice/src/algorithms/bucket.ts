@@ -101,7 +101,12 @@ export function highestFor(cost: number, rule: BucketRule): number {
 /** What a caller sees of `level`: how full the bucket is, and when it is dry. */
 export function describe(level: number, rule: BucketRule, now: number, out: Verdict): void {
   out.used = level
-  out.resetAt = now + ticksToDrain(level, rule)
+  out.resetAt = dryAt(level, rule, now)
+}
+
+/** The tick at which nothing is left of `level`, the level of now. */
+export function dryAt(level: number, rule: BucketRule, now: number): number {
+  return now + ticksToDrain(level, rule)
 }
 
 export function add(level: number, rule: BucketRule, cost: number): number {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { KeptText } from './kept-text.ts'
+import { KeptText, NO_TIME } from './kept-text.ts'
 
 interface Item {
   readonly count: number
@@ -16,7 +16,9 @@ function plainly(items: readonly Item[]): string {
 }
 
 function written(text: KeptText, items: readonly Item[]): string {
-  return text.whole(items.reduce((said, { count, seconds }, i) => text.withItem(said, i, count, seconds), ''))
+  return text.whole(
+    items.reduce((said, { count, seconds }, i) => text.withItem(said, i, count, seconds ?? NO_TIME), ''),
+  )
 }
 
 test.each<[string, Item[][]]>([

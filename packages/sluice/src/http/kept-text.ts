@@ -1,5 +1,8 @@
 import { resetParameter } from './headers/draft-11.ts'
 
+/** In place of seconds where there is no time to tell: a number like all others, so that comparing it is quick. */
+export const NO_TIME = -1
+
 const THOUSAND = 1000
 /** `0` to `999`, and `000` to `999`. */
 const NUMBERS = Array.from({ length: THOUSAND }, (_, number) => `${number}`)
@@ -23,7 +26,7 @@ export class KeptText {
   }
 
   /** `text` ends with the last digits of the item before this one; what is returned, with those of this one. */
-  withItem(text: string, index: number, count: number, seconds: number | undefined): string {
+  withItem(text: string, index: number, count: number, seconds: number): string {
     const item = this.items[index]!
     let last = count - item.thousands
     if (last < 0 || last >= THOUSAND) {
@@ -33,8 +36,8 @@ export class KeptText {
     if (seconds !== item.seconds) {
       item.seconds = seconds
       const next = this.items[index + 1]
-      if (next === undefined) this.end = resetParameter(seconds)
-      else next.follow(resetParameter(seconds))
+      if (next === undefined) this.end = timeOf(seconds)
+      else next.follow(timeOf(seconds))
     }
     return text + item.before + item.digits[last]!
   }
@@ -50,7 +53,7 @@ class KeptItem {
   /** The count without its last three digits: `8000` of `8999`. */
   thousands = 0
   digits: readonly string[] = NUMBERS
-  seconds: number | undefined = undefined
+  seconds = NO_TIME
   /** All that stands before the last digits: the seconds of the item before, and what comes first of this one. */
   before: string
   private readonly head: string
@@ -71,6 +74,10 @@ class KeptItem {
     this.endBefore = endBefore
     this.before = inOnePiece(endBefore + this.head + (this.thousands === 0 ? '' : this.thousands / THOUSAND))
   }
+}
+
+function timeOf(seconds: number): string {
+  return seconds === NO_TIME ? '' : resetParameter(seconds)
 }
 
 /**

@@ -4,9 +4,9 @@ import type { LaneDecision } from '../limiter/lane-decision.ts'
 import { limitOfPolicy } from '../policy.ts'
 import type { Description, Shown } from './headers/description.ts'
 import type { Pace } from './headers/pace.ts'
-import { effectiveSeconds } from './headers/seconds.ts'
+import { effectiveSeconds, secondsToFree, secondsToNext, secondsUp } from './headers/seconds.ts'
 import { integer } from './headers/structured.ts'
-import { KeptText } from './kept-text.ts'
+import { KeptText, NO_TIME } from './kept-text.ts'
 
 type Charges = ChargedDecision['charges']
 type Lean = Pick<LaneDecision<unknown, unknown>, 'tick' | 'remainingOf' | 'resetAfterTicksOf'>
@@ -37,35 +37,52 @@ export class PlainFields {
   }
 
   of(charges: Charges): readonly string[] {
-    const { charged } = this
+    const { charged, paces, text } = this
     let limits = ''
     for (let i = 0; i < charges.length; i++) {
       charged.charge = charges[i]!
-      limits = this.withItem(limits, i, charged, charged.charge.at / TICKS_PER_MS)
+      const remaining = integer(charged.remaining)
+      const seconds = effectiveSeconds(paces[i]!, charged, remaining, charged.charge.at / TICKS_PER_MS)
+      limits = text.withItem(limits, i, remaining, seconds ?? NO_TIME)
     }
     return this.fields(limits)
   }
 
   /** The same for a decision without charges: it is about every limit of the guard, and there are no shadows. */
   ofLean(decision: Lean): readonly string[] {
-    const { paces, lean } = this
-    const at = decision.tick / TICKS_PER_MS
-    lean.decision = decision
+    const { paces, text } = this
     let limits = ''
     for (let i = 0; i < paces.length; i++) {
-      lean.index = i
-      limits = this.withItem(limits, i, lean, at)
+      const remaining = integer(decision.remainingOf(i))
+      const seconds = remaining === 0 ? this.secondsOfLast(decision, i) : secondsLeft(paces[i]!, remaining, decision, i)
+      limits = text.withItem(limits, i, remaining, seconds)
     }
     return this.fields(limits)
   }
 
-  private withItem(text: string, index: number, state: Shown, at: number): string {
-    const remaining = integer(state.remaining)
-    return this.text.withItem(text, index, remaining, effectiveSeconds(this.paces[index]!, state, remaining, at))
+  private secondsOfLast(decision: Lean, index: number): number {
+    const { lean } = this
+    lean.decision = decision
+    lean.index = index
+    return effectiveSeconds(this.paces[index]!, lean, 0, decision.tick / TICKS_PER_MS) ?? NO_TIME
   }
 
   private fields(limits: string): readonly string[] {
     return ['RateLimit', this.text.whole(limits), 'RateLimit-Policy', this.policies]
+  }
+}
+
+/** `effectiveSeconds` of somebody who passed and has something left, straight from the numbers of the decision. */
+function secondsLeft(pace: Pace, remaining: number, decision: Lean, index: number): number {
+  switch (pace.frees) {
+    case 'steadily':
+      return secondsToFree(pace, remaining)
+    case 'by sub-window':
+      return secondsToNext(pace, decision.tick)
+    case 'at the reset':
+      return secondsUp(decision.resetAfterTicksOf(index) / TICKS_PER_MS)
+    default:
+      return NO_TIME
   }
 }
 

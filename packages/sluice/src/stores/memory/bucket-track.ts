@@ -1,4 +1,4 @@
-import { type BucketRule, decide, describe, highestFor } from '../../algorithms/bucket.ts'
+import { type BucketRule, decide, describe, dryAt, highestFor } from '../../algorithms/bucket.ts'
 import type { Verdict } from '../../algorithms/verdict.ts'
 import type { Passage } from '../lane.ts'
 import type { Limit } from '../store.ts'
@@ -35,6 +35,10 @@ export class BucketTrack extends Track<BucketRule> {
     const level = numbers[first]! + this.perRequest
     numbers[first] = level
     segment.cells[this.at] = (now - segment.origin) * this.perTick + level
+  }
+
+  resetAt({ tick, used }: Passage<readonly number[]>): number {
+    return dryAt(used[this.first]!, this.rule, tick)
   }
 
   tell({ receipt, tick, used }: Passage<readonly number[]>, out: Verdict): void {

@@ -26,6 +26,11 @@ export class FixedTrack extends Track<FixedRule> {
     this.segment.cells[this.at] = count
   }
 
+  /** What was taken is counted until the window ends. */
+  resetAt({ used }: Passage<readonly number[]>): number {
+    return used[this.first + 1]!
+  }
+
   tell({ receipt, tick, used }: Passage<readonly number[]>, out: Verdict): void {
     const count = used[this.first]!
     const endAt = used[this.first + 1]!

@@ -26,6 +26,10 @@ export class SlidingTrack extends Track<SlidingRule> {
     numbers[first + 1] = wholeAt(cells, at, rule)
   }
 
+  resetAt({ used: numbers }: Passage<readonly number[]>): number {
+    return numbers[this.first + 1]!
+  }
+
   tell({ used: numbers }: Passage<readonly number[]>, out: Verdict): void {
     out.allowed = true
     out.retryAt = 0

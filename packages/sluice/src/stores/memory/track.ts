@@ -1,5 +1,5 @@
 import type { Rule } from '../../algorithms/rule.ts'
-import type { Verdict } from '../../algorithms/verdict.ts'
+import type { Units, Verdict } from '../../algorithms/verdict.ts'
 import type { Passage } from '../lane.ts'
 import type { Limit } from '../store.ts'
 import type { KeyTable, Segment } from './key-table.ts'
@@ -12,6 +12,8 @@ import type { MemorySpace } from './memory-space.ts'
 export abstract class Track<R extends Rule = Rule> {
   readonly limit: Limit
   readonly rule: R
+  /** Of the rule: rules have a shape for each kind, and these have one for all. */
+  readonly units: Units
   readonly space: MemorySpace
   readonly table: KeyTable
   /** Where its numbers begin. The first is what is counted, in units of the rule. */
@@ -29,6 +31,7 @@ export abstract class Track<R extends Rule = Rule> {
   constructor(limit: Limit, rule: R, first: number) {
     this.limit = limit
     this.rule = rule
+    this.units = { limit: rule.limit, perRequest: rule.perRequest }
     this.space = limit.space as MemorySpace
     this.table = this.space.ledger(rule).keys.table
     this.segment = this.table.segment
@@ -38,6 +41,8 @@ export abstract class Track<R extends Rule = Rule> {
   /** Whether one more passes; undefined where it takes more than arithmetic to tell. */
   abstract judge(now: number, numbers: number[]): boolean | undefined
   abstract take(now: number, numbers: number[]): void
+  /** When nothing is counted any more, after a request that was taken, from its numbers. */
+  abstract resetAt(passage: Passage<readonly number[]>): number
   /** The verdict on a request, from its numbers. */
   abstract tell(passage: Passage<readonly number[]>, out: Verdict): void
 }

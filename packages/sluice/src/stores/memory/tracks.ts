@@ -1,4 +1,4 @@
-import { remainingOf, type Verdict } from '../../algorithms/verdict.ts'
+import { remainingOf } from '../../algorithms/verdict.ts'
 import type { KeyHash } from '../../hash.ts'
 import { Charge, ENFORCED } from '../charge.ts'
 import type { Passage, SharedLane } from '../lane.ts'
@@ -25,7 +25,6 @@ export class Tracks implements SharedLane {
   private readonly theLongWay: (charges: readonly Charge[]) => void
   /** What the call under way has found: see `Track.first`. */
   private readonly numbers: number[]
-  private readonly told: Verdict = { allowed: false, used: FRACTION, resetAt: FRACTION, retryAt: FRACTION }
 
   constructor(
     tracks: readonly Track[],
@@ -69,13 +68,12 @@ export class Tracks implements SharedLane {
   }
 
   remainingOf(index: number, { used }: Passage<readonly number[]>): number {
-    const { first, rule } = this.tracks[index]!
-    return remainingOf(used[first]!, rule)
+    const { first, units } = this.tracks[index]!
+    return remainingOf(used[first]!, units)
   }
 
   resetAtOf(index: number, passage: Passage<readonly number[]>): number {
-    this.tracks[index]!.tell(passage, this.told)
-    return this.told.resetAt
+    return this.tracks[index]!.resetAt(passage)
   }
 
   private seek(keys: string | readonly string[]): void {
