@@ -111,7 +111,16 @@ export const laneFaults: readonly Fault[] = [
     part: 'express lane',
     says: 'the reset of one of several sliding windows is that before the request',
     file: 'stores/memory/sliding-track.ts',
-    find: 'numbers[first + 1] = wholeAt(cells, at, rule)\n  }',
-    replace: '}',
+    find: 'numbers[first + 1] = outAt(rule, add(this.segment.cells, at, rule, now, 1))',
+    replace:
+      'numbers[first + 1] = wholeAt(this.segment.cells, at, rule)\n    add(this.segment.cells, at, rule, now, 1)',
+  },
+  {
+    law: [9],
+    part: 'express lane',
+    says: 'where another limit refuses, the reset of a sliding window is that of the request before',
+    file: 'stores/memory/sliding-track.ts',
+    find: 'numbers[first + 1] = Math.max(now, wholeAt(this.segment.cells, at, rule))',
+    replace: '',
   },
 ]

@@ -56,7 +56,11 @@ export function decide(count: number, endAt: number, rule: FixedRule, cost: numb
 
 export function describe(count: number, endAt: number, now: number, out: Verdict): void {
   out.used = count
-  out.resetAt = count > 0 ? endAt : now
+  out.resetAt = wholeAt(count, endAt, now)
+}
+
+export function wholeAt(count: number, endAt: number, now: number): number {
+  return count > 0 ? endAt : now
 }
 
 /** Is the window that ends at `endAt` the one a charge at `chargedAt` was counted in? */

@@ -41,10 +41,19 @@ function indexAt(cells: Cells, offset: number, rule: SlidingRule, now: number): 
   return Math.max(Math.floor(now / rule.subTicks), cells[offset]!)
 }
 
+/**
+ * Where sub-window n stands in the cells. Not `n % ring`: for numbers that may be past 32 bits that is the slowest thing
+ * an engine can be asked to do here, and this is as exact, see exact.ts.
+ */
+function placeOf(offset: number, rule: SlidingRule, n: number): number {
+  const ring = rule.buckets + 1
+  return offset + 1 + n - Math.floor(n / ring) * ring
+}
+
 /** The count of sub-window n, as seen while the newest counted one is `cells[offset]`. There is none before the epoch. */
 function countOf(cells: Cells, offset: number, rule: SlidingRule, n: number): number {
   const newest = cells[offset]!
-  return n < 0 || n > newest || n < newest - rule.buckets ? 0 : cells[offset + 1 + (n % (rule.buckets + 1))]!
+  return n < 0 || n > newest || n < newest - rule.buckets ? 0 : cells[placeOf(offset, rule, n)]!
 }
 
 /** The sum of the sub-windows wholly inside the window that ends in sub-window `index`. */
@@ -90,27 +99,33 @@ export function describe(cells: Cells, offset: number, rule: SlidingRule, now: n
 export function wholeAt(cells: Cells, offset: number, rule: SlidingRule): number {
   const newest = cells[offset]!
   for (let n = newest; n >= newest - rule.buckets; n--) {
-    if (countOf(cells, offset, rule, n) > 0) return (n + rule.buckets + 1) * rule.subTicks
+    if (countOf(cells, offset, rule, n) > 0) return outAt(rule, n)
   }
   return 0
 }
 
-export function add(cells: Cells, offset: number, rule: SlidingRule, now: number, cost: number): void {
-  const ring = rule.buckets + 1
+/** The tick at which nothing of sub-window n is in the window any more. */
+export function outAt(rule: SlidingRule, n: number): number {
+  return (n + rule.buckets + 1) * rule.subTicks
+}
+
+/** Counts in the sub-window that is returned. */
+export function add(cells: Cells, offset: number, rule: SlidingRule, now: number, cost: number): number {
   const index = indexAt(cells, offset, rule, now)
   const newest = cells[offset]!
   // Sub-windows skipped since the last charge held nothing; their places in the ring still hold older counts.
-  for (let n = Math.max(newest + 1, index - rule.buckets); n <= index; n++) cells[offset + 1 + (n % ring)] = 0
+  for (let n = Math.max(newest + 1, index - rule.buckets); n <= index; n++) cells[placeOf(offset, rule, n)] = 0
   cells[offset] = index
-  const place = offset + 1 + (index % ring)
+  const place = placeOf(offset, rule, index)
   cells[place] = cells[place]! + cost
+  return index
 }
 
 /** Takes a charge back from the counter it was counted in, if that one is still in the ring. */
 export function refund(cells: Cells, offset: number, rule: SlidingRule, cost: number, chargedAt: number): void {
   const n = Math.floor(chargedAt / rule.subTicks)
   const count = countOf(cells, offset, rule, n)
-  if (count > 0) cells[offset + 1 + (n % (rule.buckets + 1))] = Math.max(0, count - cost)
+  if (count > 0) cells[placeOf(offset, rule, n)] = Math.max(0, count - cost)
 }
 
 /** An operator's credit: taken from the newest counts first, never below zero. */
@@ -119,7 +134,7 @@ export function credit(cells: Cells, offset: number, rule: SlidingRule, cost: nu
   for (let n = cells[offset]!, last = n - rule.buckets; n >= last && left > 0; n--) {
     const count = countOf(cells, offset, rule, n)
     const back = Math.min(count, left)
-    if (back > 0) cells[offset + 1 + (n % (rule.buckets + 1))] = count - back
+    if (back > 0) cells[placeOf(offset, rule, n)] = count - back
     left -= back
   }
 }

@@ -1,4 +1,4 @@
-import { decide, describe, type FixedRule } from '../../algorithms/fixed-window.ts'
+import { decide, describe, type FixedRule, wholeAt } from '../../algorithms/fixed-window.ts'
 import type { Verdict } from '../../algorithms/verdict.ts'
 import type { Passage } from '../lane.ts'
 import { Track } from './track.ts'
@@ -26,9 +26,8 @@ export class FixedTrack extends Track<FixedRule> {
     this.segment.cells[this.at] = count
   }
 
-  /** What was taken is counted until the window ends. */
-  resetAt({ used }: Passage<readonly number[]>): number {
-    return used[this.first + 1]!
+  resetAt({ tick, used }: Passage<readonly number[]>): number {
+    return wholeAt(used[this.first]!, used[this.first + 1]!, tick)
   }
 
   tell({ receipt, tick, used }: Passage<readonly number[]>, out: Verdict): void {

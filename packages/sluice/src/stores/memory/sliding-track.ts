@@ -1,4 +1,4 @@
-import { add, type SlidingRule, used, wholeAt } from '../../algorithms/sliding-window.ts'
+import { add, outAt, type SlidingRule, used, wholeAt } from '../../algorithms/sliding-window.ts'
 import type { Verdict } from '../../algorithms/verdict.ts'
 import type { Passage } from '../lane.ts'
 import { Track } from './track.ts'
@@ -14,16 +14,18 @@ export class SlidingTrack extends Track<SlidingRule> {
     const count = used(cells, at, rule, now)
     if (count + 1 > rule.limit) return undefined
     numbers[first] = count
-    numbers[first + 1] = Math.max(now, wholeAt(cells, at, rule))
     return true
   }
 
   take(now: number, numbers: number[]): void {
     const { at, first, rule } = this
-    const { cells } = this.segment
-    add(cells, at, rule, now, 1)
     numbers[first] = numbers[first]! + 1
-    numbers[first + 1] = wholeAt(cells, at, rule)
+    numbers[first + 1] = outAt(rule, add(this.segment.cells, at, rule, now, 1))
+  }
+
+  override leave(now: number, numbers: number[]): void {
+    const { at, first, rule } = this
+    numbers[first + 1] = Math.max(now, wholeAt(this.segment.cells, at, rule))
   }
 
   resetAt({ used: numbers }: Passage<readonly number[]>): number {

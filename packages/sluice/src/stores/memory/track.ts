@@ -41,7 +41,9 @@ export abstract class Track<R extends Rule = Rule> {
   /** Whether one more passes; undefined where it takes more than arithmetic to tell. */
   abstract judge(now: number, numbers: number[]): boolean | undefined
   abstract take(now: number, numbers: number[]): void
-  /** When nothing is counted any more, after a request that was taken, from its numbers. */
+  /** In place of `take`, where a limit refuses: for numbers that only then have to be found. */
+  leave(_now: number, _numbers: number[]): void {}
+  /** When nothing is counted any more, from the numbers of a request. */
   abstract resetAt(passage: Passage<readonly number[]>): number
   /** The verdict on a request, from its numbers. */
   abstract tell(passage: Passage<readonly number[]>, out: Verdict): void

@@ -50,6 +50,7 @@ export class Tracks implements SharedLane {
       return
     }
     if (passes) this.takeAll(now)
+    if (!passes) for (const track of this.tracks) track.leave(now, this.numbers)
     this.receipt = passes ? this.room.resets + 1 : 0
     this.tick = now
     this.used = this.numbers.slice()
