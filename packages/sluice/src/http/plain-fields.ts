@@ -4,8 +4,9 @@ import type { LaneDecision } from '../limiter/lane-decision.ts'
 import { limitOfPolicy } from '../policy.ts'
 import type { Description, Shown } from './headers/description.ts'
 import type { Pace } from './headers/pace.ts'
-import { effectiveSeconds, secondsToFree, secondsToNext, secondsUp } from './headers/seconds.ts'
+import { effectiveSeconds } from './headers/seconds.ts'
 import { integer } from './headers/structured.ts'
+import { KeptSeconds } from './kept-seconds.ts'
 import { KeptText, NO_TIME } from './kept-text.ts'
 
 type Charges = ChargedDecision['charges']
@@ -20,6 +21,7 @@ export class PlainFields {
   private readonly paces: readonly Pace[]
   private readonly policies: string
   private readonly text: KeptText
+  private readonly seconds: readonly KeptSeconds[]
   /** Held before one limit of a decision after the other. */
   private readonly charged = new ShownCharge()
   private readonly lean: ShownLean
@@ -28,6 +30,7 @@ export class PlainFields {
     this.paces = descriptions.map(({ pace }) => pace)
     this.policies = descriptions.map(({ policyItem }) => policyItem).join(', ')
     this.text = new KeptText(descriptions.map(({ remainingItem }) => remainingItem))
+    this.seconds = this.paces.map(pace => new KeptSeconds(pace))
     this.lean = new ShownLean(descriptions.map(({ policy }) => limitOfPolicy(policy)))
   }
 
@@ -50,11 +53,11 @@ export class PlainFields {
 
   /** The same for a decision without charges: it is about every limit of the guard, and there are no shadows. */
   ofLean(decision: Lean): readonly string[] {
-    const { paces, text } = this
+    const { seconds: kept, text } = this
     let limits = ''
-    for (let i = 0; i < paces.length; i++) {
+    for (let i = 0; i < kept.length; i++) {
       const remaining = integer(decision.remainingOf(i))
-      const seconds = remaining === 0 ? this.secondsOfLast(decision, i) : secondsLeft(paces[i]!, remaining, decision, i)
+      const seconds = remaining === 0 ? this.secondsOfLast(decision, i) : kept[i]!.of(remaining, decision, i)
       limits = text.withItem(limits, i, remaining, seconds)
     }
     return this.fields(limits)
@@ -69,20 +72,6 @@ export class PlainFields {
 
   private fields(limits: string): readonly string[] {
     return ['RateLimit', this.text.whole(limits), 'RateLimit-Policy', this.policies]
-  }
-}
-
-/** `effectiveSeconds` of somebody who passed and has something left, straight from the numbers of the decision. */
-function secondsLeft(pace: Pace, remaining: number, decision: Lean, index: number): number {
-  switch (pace.frees) {
-    case 'steadily':
-      return secondsToFree(pace, remaining)
-    case 'by sub-window':
-      return secondsToNext(pace, decision.tick)
-    case 'at the reset':
-      return secondsUp(decision.resetAfterTicksOf(index) / TICKS_PER_MS)
-    default:
-      return NO_TIME
   }
 }
 

@@ -19,9 +19,9 @@ export function effectiveSeconds(pace: Pace, state: Shown, remaining: number, at
   if (remaining === 0) return state.limit === 0 ? undefined : retryAfterSeconds(untilOneMoreMs(pace, state))
   switch (pace.frees) {
     case 'steadily':
-      return secondsToFree(pace, remaining)
+      return secondsOfTicks(ticksToFree(remaining, pace))
     case 'by sub-window':
-      return secondsToNext(pace, toTicks(at))
+      return secondsOfTicks(ticksToNext(pace.ticks, toTicks(at)))
     default:
       return secondsUp(state.resetAfterMs)
   }
@@ -36,16 +36,15 @@ function untilOneMoreMs(pace: Pace, { limit, resetAfterMs }: Shown): number {
   return (Math.round(resetAfterMs * TICKS_PER_MS) - Math.floor(ticksToFree(limit - 1, pace))) / TICKS_PER_MS
 }
 
-/** How long a bucket takes to free so many. */
-export function secondsToFree(pace: Pace, remaining: number): number {
-  return secondsUp(Math.ceil(ticksToFree(remaining, pace)) / TICKS_PER_MS)
+/** Sub-windows start at the Unix epoch. */
+function ticksToNext(subTicks: number, now: number): number {
+  return (Math.floor(now / subTicks) + 1) * subTicks - now
 }
 
-/** How long it is to the next sub-window. They start at the Unix epoch. */
-export function secondsToNext({ ticks }: Pace, now: number): number {
-  return secondsUp(((Math.floor(now / ticks) + 1) * ticks - now) / TICKS_PER_MS)
+export function secondsOfTicks(ticks: number): number {
+  return secondsUp(Math.ceil(ticks) / TICKS_PER_MS)
 }
 
-export function secondsUp(ms: number): number {
+function secondsUp(ms: number): number {
   return integer(Math.ceil(ms / 1000))
 }
