@@ -69,15 +69,17 @@ export class Charging<S> {
   keys(subject: S): string | string[] | undefined {
     const { limits } = this
     const first = this.keyOf(limits[0]!, subject)
-    if (first === undefined) return undefined
-    let keys: string[] | undefined
+    if (first === undefined || limits.length === 1) return first
+    const keys = new Array<string>(limits.length)
+    keys[0] = first
+    let isOne = true
     for (let i = 1; i < limits.length; i++) {
       const key = this.keyOf(limits[i]!, subject)
       if (key === undefined) return undefined
-      if (keys === undefined && key !== first) keys = repeated(first, limits.length)
-      if (keys !== undefined) keys[i] = key
+      if (key !== first) isOne = false
+      keys[i] = key
     }
-    return keys ?? first
+    return isOne ? first : keys
   }
 
   /** A charge on one limit; undefined where it does not apply. */
@@ -116,13 +118,6 @@ export class Charging<S> {
     if (typeof subject !== 'string') return ''
     throw expected('SLUICE_BAD_KEY', `limit '${limit.name}' to have a key, since the subject is a string`, subject)
   }
-}
-
-/** By hand: for a handful, `fill` costs more than all else that is done to find the keys. */
-function repeated(key: string, times: number): string[] {
-  const keys = new Array<string>(times)
-  for (let i = 0; i < times; i++) keys[i] = key
-  return keys
 }
 
 /** Of limits that share a bucket, the first that applies stands for all of them: no state is charged twice. */
