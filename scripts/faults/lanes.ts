@@ -123,4 +123,12 @@ export const laneFaults: readonly Fault[] = [
     find: 'numbers[first + 1] = Math.max(now, wholeAt(this.segment.cells, at, rule))',
     replace: '',
   },
+  {
+    law: [11],
+    part: 'express lane',
+    says: 'a key of a lone bucket is counted under the one before it',
+    file: 'stores/memory/last-hash.ts',
+    find: 'if (text !== this.last)',
+    replace: 'if (this.last === undefined)',
+  },
 ]

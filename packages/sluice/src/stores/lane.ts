@@ -32,5 +32,5 @@ export interface Passage<U> {
 /** The lane of one limit. */
 export type LoneLane = Lane<string, number>
 
-/** The lane of several limits: a key for each of them, or the one that all of them have. */
-export type SharedLane = Lane<string | readonly string[], readonly number[]>
+/** The lane of several limits: a key for each of them, or the one that all of them have. How it counts is its own matter. */
+export type SharedLane = Lane<string | readonly string[], unknown>
