@@ -111,9 +111,8 @@ export const laneFaults: readonly Fault[] = [
     part: 'express lane',
     says: 'the reset of one of several sliding windows is that before the request',
     file: 'stores/memory/sliding-track.ts',
-    find: 'numbers[first + 1] = outAt(rule, add(this.segment.cells, at, rule, now, 1))',
-    replace:
-      'numbers[first + 1] = wholeAt(this.segment.cells, at, rule)\n    add(this.segment.cells, at, rule, now, 1)',
+    find: 'numbers[first + 1] = this.outAt',
+    replace: '',
   },
   {
     law: [9],
@@ -130,5 +129,13 @@ export const laneFaults: readonly Fault[] = [
     file: 'stores/memory/last-hash.ts',
     find: 'if (text !== this.last)',
     replace: 'if (this.last === undefined)',
+  },
+  {
+    law: [4],
+    part: 'express lane',
+    says: 'one of several sliding windows forgets its oldest count',
+    file: 'stores/memory/sliding-track.ts',
+    find: 'sum + mulDivCeil(oldest, this.endsAt - now, rule.subTicks)',
+    replace: 'sum + mulDivCeil(0, this.endsAt - now, rule.subTicks)',
   },
 ]

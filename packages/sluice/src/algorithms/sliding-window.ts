@@ -38,14 +38,18 @@ export function cellCount(rule: SlidingRule): number {
 
 /** The sub-window that holds now; a clock gone backwards stays in the newest one counted in. */
 function indexAt(cells: Cells, offset: number, rule: SlidingRule, now: number): number {
-  return Math.max(Math.floor(now / rule.subTicks), cells[offset]!)
+  return Math.max(indexOf(rule, now), cells[offset]!)
+}
+
+export function indexOf(rule: SlidingRule, now: number): number {
+  return Math.floor(now / rule.subTicks)
 }
 
 /**
  * Where sub-window n stands in the cells. Not `n % ring`: for numbers that may be past 32 bits that is the slowest thing
  * an engine can be asked to do here, and this is as exact, see exact.ts.
  */
-function placeOf(offset: number, rule: SlidingRule, n: number): number {
+export function placeOf(offset: number, rule: SlidingRule, n: number): number {
   const ring = rule.buckets + 1
   return offset + 1 + n - Math.floor(n / ring) * ring
 }
