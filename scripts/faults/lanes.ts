@@ -126,9 +126,9 @@ export const laneFaults: readonly Fault[] = [
     law: [11],
     part: 'express lane',
     says: 'a key of a lone bucket is counted under the one before it',
-    file: 'stores/memory/last-hash.ts',
-    find: 'if (text !== this.last)',
-    replace: 'if (this.last === undefined)',
+    file: 'hash.ts',
+    find: 'if (text === this.text)',
+    replace: 'if (this.text !== undefined)',
   },
   {
     law: [4],

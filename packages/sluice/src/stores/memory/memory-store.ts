@@ -11,7 +11,6 @@ import { House } from './house.ts'
 import type { Room } from './key-table.ts'
 import type { Shared } from './keys.ts'
 import { isPlain, tracksOf } from './laid-tracks.ts'
-import { LastHash } from './last-hash.ts'
 import type { LogLedger } from './log-ledger.ts'
 import { MemorySpace } from './memory-space.ts'
 import { OneLane } from './one-lane.ts'
@@ -121,24 +120,17 @@ class InProcess implements MemoryStore {
   }
 
   lane(limit: Limit, rule: Rule): LoneLane {
-    return this.laneBy(this.shared, limit, rule)
+    const longWay = new ChargeLane(limit, rule, charge => this.decide(charge, TAKE))
+    const isExpress = rule.kind === 'bucket' && isPlain(limit, rule)
+    return isExpress ? new BucketLane(limit, rule, this.shared, this.house, longWay) : longWay
   }
 
   sharedLane(lanes: readonly LoneLane[]): SharedLane | undefined {
     const [first] = lanes
-    if (lanes.length === 1 && first instanceof BucketLane) {
-      const shared = { ...this.shared, hash: new LastHash(this.shared.hash) }
-      return new OneLane(this.laneBy(shared, first.limit, first.rule))
-    }
+    if (lanes.length === 1 && first instanceof BucketLane) return new OneLane(first, this.shared.hash)
     const tracks = tracksOf(lanes as readonly (BucketLane | ChargeLane)[])
     if (tracks === undefined) return undefined
     return new Tracks(tracks, this.shared, this.house, charges => this.decideAll(charges, TAKE))
-  }
-
-  private laneBy(shared: Shared, limit: Limit, rule: Rule): LoneLane {
-    const longWay = new ChargeLane(limit, rule, charge => this.decide(charge, TAKE))
-    const isExpress = rule.kind === 'bucket' && isPlain(limit, rule)
-    return isExpress ? new BucketLane(limit, rule, shared, this.house, longWay) : longWay
   }
 
   amend(changes: readonly Change[]): number[] {

@@ -1,15 +1,20 @@
+import type { KeyHash } from '../../hash.ts'
 import type { Charge } from '../charge.ts'
-import type { LoneLane, Passage, SharedLane } from '../lane.ts'
+import type { Passage, SharedLane } from '../lane.ts'
+import type { BucketLane } from './bucket-lane.ts'
 
 /**
- * The lane of one limit for those who ask for that of several: there is one key, by itself or in an array. A guard with
- * one limit asks so, and judging several side by side would cost it half as much again.
+ * The lane of one bucket for those who ask for that of several limits: there is one key, by itself or in an array. A guard
+ * with one limit asks so, and judging several side by side would cost it half as much again. Who asks a server once often
+ * asks again at once, so the hash of the last key is kept.
  */
 export class OneLane implements SharedLane {
-  private readonly lane: LoneLane
+  private readonly lane: BucketLane
+  private readonly hash: KeyHash
 
-  constructor(lane: LoneLane) {
+  constructor(lane: BucketLane, hash: KeyHash) {
     this.lane = lane
+    this.hash = hash
   }
 
   get receipt(): number {
@@ -29,7 +34,10 @@ export class OneLane implements SharedLane {
   }
 
   take(keys: string | readonly string[]): void {
-    this.lane.take(theOne(keys))
+    const { hash, lane } = this
+    const key = theOne(keys)
+    hash.ofSame(key)
+    lane.hashed(key, hash.hi, hash.lo)
   }
 
   chargesOf(keys: string | readonly string[], passage: Passage<number>): readonly Charge[] {

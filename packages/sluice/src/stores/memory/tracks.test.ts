@@ -70,14 +70,20 @@ test('limits of all kinds are told the same by their lane as by the long way', (
   }
 })
 
-test('a key that is here goes by the lane, whatever the kinds', () => {
-  const clock = fakeClock(START_MS)
-  const lane = laneOf(memoryStore({ clock }), POLICIES)!
-  lane.take('a')
-  expect(lane.charges).toHaveLength(POLICIES.length)
-  lane.take('a')
-  expect(lane.charges).toBeUndefined()
-  expect(lane.receipt).toBeGreaterThan(0)
+test.each([
+  ['limits of all kinds', POLICIES],
+  ['one bucket', POLICIES.slice(0, 1)],
+])('a key that is here goes by the lane of %s', (_, policies) => {
+  const lane = laneOf(memoryStore({ clock: fakeClock(START_MS) }), policies)!
+  for (const key of ['a', 'b']) {
+    lane.take(key)
+    expect(lane.charges).toHaveLength(policies.length)
+  }
+  for (const key of ['a', 'b', 'b']) {
+    lane.take(key)
+    expect(lane.charges).toBeUndefined()
+    expect(lane.receipt).toBeGreaterThan(0)
+  }
 })
 
 test.each([
