@@ -1,5 +1,6 @@
 import { expected } from '../../errors.ts'
 import { corked, type Nodes } from './corked.ts'
+import { preparing } from './prepared.ts'
 import { Spaced } from './spaced.ts'
 
 /** An ioredis or iovalkey client: one server, Sentinel or a cluster. */
@@ -16,6 +17,7 @@ export interface IoRedisShape {
 interface IoRedisBuffers {
   evalshaBuffer(sha: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
   evalBuffer(script: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
+  sendCommand(command: object): Promise<unknown>
 }
 
 /** A node-redis client for one server. */
@@ -146,7 +148,7 @@ function ioRedisLink(client: IoRedisShape & IoRedisBuffers): Link {
       // A lazy client would connect with the first command; ours are not sent before it is ready.
       if (client.status === 'wait') client.connect().catch(() => undefined)
     },
-    evalsha: (sha, keys, args) => client.evalshaBuffer(sha, keys.length, ...keys, ...args),
+    evalsha: preparing(client) ?? ((sha, keys, args) => client.evalshaBuffer(sha, keys.length, ...keys, ...args)),
     eval: (script, keys, args) => client.evalBuffer(script, keys.length, ...keys, ...args),
     info: async section => String(await client.info(section)),
     load: script =>
