@@ -12,19 +12,23 @@ export interface Message {
   readonly args: readonly string[]
 }
 
-/** A power of two, and about as many as a call has keys. */
+/** A power of two, and about as many as a full call has keys. */
 const CHAINS = 64
+/** So many keys are in one chain: most calls to a cluster have no more, and chains would be most of what they take. */
+const FEW = 8
 
 /** A key of a call, and the one before it in its chain. */
 class Seen {
   readonly stem: Stem
   readonly key: string
+  readonly tag: number
   readonly number: number
-  readonly before: Seen | undefined
+  before: Seen | undefined
 
-  constructor(stem: Stem, key: string, number: number, before: Seen | undefined) {
+  constructor(stem: Stem, key: string, tag: number, number: number, before: Seen | undefined) {
     this.stem = stem
     this.key = key
+    this.tag = tag
     this.number = number
     this.before = before
   }
@@ -34,10 +38,14 @@ class Seen {
 export class Keys {
   readonly values: string[] = []
   readonly logs: string[] = []
-  private readonly chains = new Array<Seen | undefined>(CHAINS)
+  /** The only chain, while they are few. */
+  private last: Seen | undefined
+  private chains: (Seen | undefined)[] | undefined
   private readonly tagOf: (key: string) => number
 
   constructor(tagOf: (key: string) => number) {
+    this.last = undefined
+    this.chains = undefined
     this.tagOf = tagOf
   }
 
@@ -54,16 +62,38 @@ export class Keys {
     const { key, rule } = charge
     const stem = stemOf(charge)
     const tag = this.tagOf(key)
-    const chain = tag & (CHAINS - 1)
-    const last = this.chains[chain]
-    for (let one = last; one !== undefined; one = one.before) {
+    const before = this.chains === undefined ? this.last : this.chains[tag & (CHAINS - 1)]
+    for (let one = before; one !== undefined; one = one.before) {
       if (one.key === key && one.stem.text === stem.text) return one.number
     }
     const name = nameOf(stem, key, tag)
     const number = rule.kind === 'log' ? -this.logs.push(name) : this.values.push(name)
-    this.chains[chain] = new Seen(stem, key, number, last)
+    this.add(new Seen(stem, key, tag, number, before))
     return number
   }
+
+  private add(seen: Seen): void {
+    if (this.chains !== undefined) {
+      this.chains[seen.tag & (CHAINS - 1)] = seen
+      return
+    }
+    this.last = seen
+    if (this.count > FEW) this.chains = chainsOf(seen)
+  }
+}
+
+/** The keys of one chain, chained by their tags. */
+function chainsOf(last: Seen): (Seen | undefined)[] {
+  const chains = new Array<Seen | undefined>(CHAINS)
+  let one: Seen | undefined = last
+  while (one !== undefined) {
+    const before: Seen | undefined = one.before
+    const chain = one.tag & (CHAINS - 1)
+    one.before = chains[chain]
+    chains[chain] = one
+    one = before
+  }
+  return chains
 }
 
 /** The limits of a call, each once: their numbers as JSON. */

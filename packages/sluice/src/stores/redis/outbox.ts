@@ -67,7 +67,7 @@ export class Outbox implements Sender {
     if (calls.length === 0) return
     // A plain call that turns out not to be plain is sent again, behind those that followed it. So what is not like it
     // waits for its answer, and nothing is plain beside something else.
-    const isOfOneKind = [...this.early, ...calls].every(call => call.isLike(calls[0]!))
+    const isOfOneKind = isLikeAll(calls[0]!, calls) && isLikeAll(calls[0]!, this.early)
     const mustWait = this.held.length > 0 || (this.early.length > 0 && !isOfOneKind)
     for (const call of calls) {
       if (call.isFull) this.full.push(call)
@@ -80,7 +80,7 @@ export class Outbox implements Sender {
 
   /** It was answered, sent again or given up: what waited for that leaves. */
   settled(call: BatchCall): void {
-    this.full = this.full.filter(other => other !== call)
+    if (this.full.length > 0) this.full = this.full.filter(other => other !== call)
     if (this.waiting.length > 0) this.set()
     if (!this.early.includes(call)) return
     this.early = this.early.filter(other => other !== call)
@@ -112,4 +112,9 @@ export class Outbox implements Sender {
     }
     return calls.filter(({ isEmpty }) => !isEmpty)
   }
+}
+
+function isLikeAll(call: BatchCall, others: readonly BatchCall[]): boolean {
+  for (const other of others) if (other !== call && !other.isLike(call)) return false
+  return true
 }

@@ -3,7 +3,7 @@ type CommandClass = new (
   name: string,
   args: string[],
   options: { replyEncoding: null },
-) => { toWritable(stream: unknown): unknown }
+) => { getSlot(): number | null; toWritable(stream: unknown): unknown }
 
 interface Sender {
   readonly options?: { readonly keyPrefix?: string; readonly enableAutoPipelining?: boolean }
@@ -25,16 +25,29 @@ export function preparing(client: Sender): Evalsha | undefined {
   if (keyPrefix || enableAutoPipelining || bytes === undefined) return undefined
   const Command = commandClassOf(client)
   if (Command === undefined) return undefined
+  /** By first key, of which there is one for each tag. To find it out takes longer than to make a call's text. */
+  const slots = new Map<string, number | null>()
 
   class Prepared extends Command {
+    private readonly first: string
     private readonly text: string
 
     constructor(sha: string, keys: readonly string[], args: readonly string[]) {
       // Of its keys the client needs but the first, by which it finds the slot.
       super('evalsha', [sha, '1', keys[0]!], AS_BYTES)
+      this.first = keys[0]!
       // Not the names it is made of, which would live until the answer. V8 takes arrays that do for ones that stay, makes
       // them among its old objects, and keeps all that is in them: a decision then takes half as long again.
       this.text = textOf(sha, keys, args)
+    }
+
+    override getSlot(): number | null {
+      let slot = slots.get(this.first)
+      if (slot === undefined) {
+        slot = super.getSlot()
+        slots.set(this.first, slot)
+      }
+      return slot
     }
 
     /** Asked for again whenever it is sent again: to another node, or after a connection was lost. */
