@@ -18,6 +18,7 @@ const SCRIPTS = {
   decide: [COMMON, ['log-plain', 'reply', 'decide-in-full', 'amend', 'decide', 'finish']],
   history: [COMMON, ['history']],
   plain: [[], ['globals', 'entry', 'plain', 'clock', ...SLIDING, ...PLAIN, 'finish']],
+  buckets: [[], ['globals', 'entry', 'plain', 'clock', 'buckets', 'finish']],
   oneBucket: [[], one('one-bucket')],
   oneFixed: [[], one('one-fixed')],
   oneSliding: [[], one(...SLIDING, 'one-sliding')],

@@ -1,4 +1,5 @@
 import { aroundFaults } from './around.ts'
+import { bucketCallFaults } from './bucket-calls.ts'
 import { kernelFaults } from './kernels.ts'
 import { oneCallFaults } from './one-calls.ts'
 import { plainCallFaults } from './plain-calls.ts'
@@ -8,6 +9,7 @@ import type { LuaFault } from './plant.ts'
 /** By the first law each breaks. */
 export const LUA_FAULTS: readonly LuaFault[] = [
   ...oneCallFaults,
+  ...bucketCallFaults,
   ...plainCallFaults,
   ...plainFaults,
   ...kernelFaults,

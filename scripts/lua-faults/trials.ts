@@ -11,6 +11,7 @@ import { linkOf } from '../../packages/sluice/src/stores/redis/client.ts'
 import { Counter } from '../../packages/sluice/src/stores/redis/fixtures/counter.ts'
 import { forgetting } from '../../packages/sluice/src/stores/redis/fixtures/forgetting.ts'
 import {
+  AT_ONCE,
   PLAIN_LIMITS,
   playPlainCalls,
   SET_BACK,
@@ -36,7 +37,7 @@ const SEEDS = [3, 8, 10, 12, 14]
 
 export const TRIALS: readonly Trial[] = [
   { name: 'the verdicts of the memory store', run: asInMemory },
-  { name: 'calls of plain decisions', about: /^(one|plain)/, run: plainCalls },
+  { name: 'calls of plain decisions', about: /^(buckets|one|plain)/, run: plainCalls },
   { name: 'keys forgotten as soon as they may be', run: forgotten },
   { name: 'a log that comes around', run: comesAround },
   { name: 'a call that is sent twice', run: sentTwice },
@@ -66,7 +67,7 @@ async function playTwins(scripts: Scripts, client: Redis, between?: (twins: Twin
 
 async function plainCalls(scripts: Scripts, client: Redis): Promise<void> {
   const played = PLAIN_LIMITS.map(limit => playPlainCalls(client, limit, { seed: 1, turns: 150, scripts }))
-  const back = SET_BACK.flatMap(policy => [1, 3].map(atOnce => setBack(client, policy, { atOnce, scripts })))
+  const back = SET_BACK.flatMap(policy => AT_ONCE.map(each => setBack(client, policy, each, scripts)))
   const settled = await Promise.allSettled([...played, ...back])
   for (const one of settled) if (one.status === 'rejected') throw one.reason
 }

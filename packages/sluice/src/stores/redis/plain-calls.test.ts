@@ -4,7 +4,7 @@ import type { Charge } from '../charge.ts'
 import { TAKE } from '../store.ts'
 import { bareStore, Counter } from './fixtures/counter.ts'
 import { client, withOwnServer } from './fixtures/own-server.ts'
-import { PLAIN_LIMITS, playPlainCalls, SET_BACK, setBack } from './fixtures/plain-calls.ts'
+import { AT_ONCE, PLAIN_LIMITS, playPlainCalls, SET_BACK, setBack } from './fixtures/plain-calls.ts'
 
 withOwnServer()
 
@@ -16,9 +16,9 @@ describe.each([1, 2, 3])('calls of plain decisions get the verdicts of the memor
   test.each(PLAIN_LIMITS)('$says', limits => playPlainCalls(client, limits, { seed, turns: 300 }))
 })
 
-describe.each([1, 3])('%i at a time', atOnce => {
+describe.each(AT_ONCE)('%i at a time, over limits to the number of %i', (...each) => {
   test.each(SET_BACK)('a clock that was set back, and forgotten, gives a plain $kind nothing', policy =>
-    setBack(client, policy, { atOnce }),
+    setBack(client, policy, each),
   )
 })
 

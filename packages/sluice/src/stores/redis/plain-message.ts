@@ -34,6 +34,7 @@ export function plainMessage(
 function ofOwnKeys(scripts: Scripts, rules: readonly Rule[], keys: readonly string[]): Message {
   const [rule, second] = rules as [Rule, Rule?]
   if (keys.length === 1) return { script: scriptOf(scripts, rule), keys, args: numbersOf(rule) }
+  if (second === undefined && rule.kind === 'bucket') return { script: scripts.buckets, keys, args: numbersOf(rule) }
   if (second === undefined) return { script: scripts.plain, keys, args: [wordsOf(rule, keys.length)] }
   const ordered: string[] = []
   for (let i = 0; i < rules.length; i++) {
@@ -85,7 +86,7 @@ function scriptOf(scripts: Scripts, { kind }: Rule): Script {
   return kind === 'bucket' ? scripts.oneBucket : kind === 'fixed' ? scripts.oneFixed : scripts.oneSliding
 }
 
-/** As lua/one-bucket.lua and its like read them. */
+/** As lua/one-bucket.lua and its like read them, and lua/buckets.lua. */
 function numbersOf(rule: Rule): string[] {
   if (rule.kind !== 'bucket') return [String(rule.limit), String(spanOf(rule))]
   const numbers = [String(rule.full), String(rule.perRequest)]

@@ -12,6 +12,7 @@ export interface Scripts {
   readonly decide: Script
   readonly history: Script
   readonly plain: Script
+  readonly buckets: Script
   readonly oneBucket: Script
   readonly oneFixed: Script
   readonly oneSliding: Script

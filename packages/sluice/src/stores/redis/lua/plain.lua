@@ -1,7 +1,8 @@
 -- A call of nothing but plain decisions, all over the same limits: each charge costs 1 and is enforced, nothing is held,
 -- booked or blocked. That is nearly all there is, so its script holds nothing that it does not run: a server makes every
 -- function and table of a script anew in every call, and a few steps of Lua cost as much as a command. So the arithmetic of
--- each kind stands here once more, in a loop over the keys of a limit. (A call of one decision is plainer still: one.lua.)
+-- each kind stands here once more, in a loop over the keys of a limit. (A call of one decision is plainer still: one.lua;
+-- so is one of buckets alone: buckets.lua.)
 --
 -- In a call time stands still, so a state comes down to one number: `used`, in units. A charge fits if used + step is not
 -- above full, whatever the kind. First all values are looked at, and `used`, with all that is charged, takes the place of
