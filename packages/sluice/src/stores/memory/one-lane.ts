@@ -5,8 +5,8 @@ import type { BucketLane } from './bucket-lane.ts'
 
 /**
  * The lane of one bucket for those who ask for that of several limits: there is one key, by itself or in an array. A guard
- * with one limit asks so, and judging several side by side would cost it half as much again. Who asks a server once often
- * asks again at once, so the hash of the last key is kept.
+ * with one limit asks so, and judging several side by side would cost it more. Who asks a server once often asks again
+ * at once, so the hash of the last key is kept.
  */
 export class OneLane implements SharedLane {
   private readonly lane: BucketLane
