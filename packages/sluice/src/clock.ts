@@ -46,7 +46,7 @@ bigint[0] = 1n
 const isLittleEndian = halves[0] === 1
 const TICKS_PER_NANOSECOND = 1e-3
 
-/** The monotonic clock in ticks and fractions of one. Node's `hrtime` is its `performance.now`, a quarter quicker to read. */
+/** The monotonic clock in ticks and fractions of one. Node's `hrtime` is its `performance.now`, a fifth quicker to read. */
 const elapsedTicks =
   nanoseconds !== undefined && isLittleEndian
     ? () => {
