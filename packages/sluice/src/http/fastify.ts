@@ -2,6 +2,7 @@ import { expected } from '../errors.ts'
 import { follow, type NodeRequest, type NodeResponse, nodeReader } from './exchange/node.ts'
 import { type Reply, setFields } from './exchange/reply.ts'
 import type { Reader } from './facts.ts'
+import { configOf, type RouteConfig, type Routed } from './fastify-route.ts'
 import { Guard } from './guard.ts'
 import { guardFrom } from './guard-from.ts'
 import type { GuardOptions } from './guard-options.ts'
@@ -12,12 +13,10 @@ export type { GuardOptions } from './guard-options.ts'
 export type { Route } from './route-options.ts'
 
 /** A Fastify request, reply and instance, as far as they are used. */
-export interface FastifyRequest {
+export interface FastifyRequest extends Routed {
   readonly raw: NodeRequest
   readonly method: string
   readonly originalUrl: string
-  readonly is404: boolean
-  readonly routeOptions: FastifyRoute
 }
 export interface FastifyReply extends Reply {
   readonly raw: NodeResponse
@@ -29,12 +28,11 @@ export interface FastifyInstance {
   addHook(name: any, hook: any): unknown
   decorate(name: symbol, value: boolean): unknown
   hasDecorator(name: symbol): boolean
-  printRoutes?(): string
 }
-interface FastifyRoute {
+interface NewRoute {
   readonly method?: string | readonly string[] | undefined
   readonly url?: string | undefined
-  readonly config?: object | undefined
+  readonly config?: RouteConfig | undefined
 }
 
 /** Later hooks know more: `'preHandler'` has the body and who logged in. `'onRequest'`, the default, costs least. */
@@ -49,7 +47,7 @@ const reader: Reader<FastifyRequest, FastifyReply> = {
   header: (request, name) => nodeReader.header(request.raw, name),
   has: (request, name) => nodeReader.has!(request.raw, name),
   peer: request => nodeReader.peer(request.raw),
-  route: request => request.routeOptions.url,
+  route: request => configOf(request).url,
   onClose: (reply, callback) => nodeReader.onClose(reply.raw, callback),
 }
 
@@ -67,18 +65,13 @@ export const rateLimit = Object.assign(
     const guard = guardOf(rest)
     const isFirst = !app.hasDecorator(ROUTES_READ)
     if (isFirst) app.decorate(ROUTES_READ, true)
-    // Fastify makes an object of all that is known of a route whenever it is asked, so it is asked only where a route may
-    // have something to say. What those say that were there before, and what a handler for no route says, nobody tells.
-    let someSay = app.printRoutes?.() !== NO_ROUTES
-    app.addHook('onRoute', (route: FastifyRoute) => {
-      someSay ||= ownOf(route) !== undefined
-      guardFor(route, guard, isFirst) // what is wrong with a route is said when it is registered
+    app.addHook('onRoute', ({ config, method, url }: NewRoute) => {
+      guardFor({ ...config, method, url }, guard, isFirst) // what is wrong with a route is said when it is registered
     })
     app.addHook(hook, (request: FastifyRequest, reply: FastifyReply, third: unknown, fourth: unknown) => {
       // Between reply and callback, `preParsing` has the body.
       const next = (fourth ?? third) as (error?: unknown) => void
-      const chosen = someSay || request.is404 ? guardFor(request.routeOptions, guard, isFirst) : guard
-      const asked = chosen?.ask(request, reply, reader)
+      const asked = guardFor(configOf(request), guard, isFirst)?.ask(request, reply, reader)
       if (asked instanceof Promise) asked.then(outcome => carryOut(outcome, reply, next)).catch(next)
       else carryOut(asked, reply, next)
     })
@@ -95,16 +88,9 @@ function guardOf(options: GuardOptions | { guard: Guard }): Guard {
   return options.guard
 }
 
-/** How Fastify prints routes where there are none yet. */
-const NO_ROUTES = '(empty tree)'
-
-function ownOf({ config }: FastifyRoute): Route | false | undefined {
-  return (config as { rateLimit?: Route | false } | undefined)?.rateLimit
-}
-
 /** The guard as a route wants it; undefined where it wants none. */
-function guardFor(route: FastifyRoute, guard: Guard, isFirst: boolean): Guard | undefined {
-  const own = ownOf(route)
+function guardFor(route: RouteConfig, guard: Guard, isFirst: boolean): Guard | undefined {
+  const own = route.rateLimit as Route | false | undefined
   if (own === undefined) return guard
   if (own === false) return undefined
   if (isFirst) return guard.for(nameOf(route), own)
@@ -117,7 +103,7 @@ function guardFor(route: FastifyRoute, guard: Guard, isFirst: boolean): Guard | 
 const onlyCosts = new WeakMap<Route, Route>()
 
 /** A route for GET answers HEAD as well, by a second route that Fastify makes of it. */
-function nameOf({ method = '', url = '' }: FastifyRoute): string {
+function nameOf({ method = '', url = '' }: RouteConfig): string {
   const methods = Array.isArray(method) ? method : [method]
   return `${methods.some(name => name === 'GET' || name === 'HEAD') ? 'GET' : methods.join()} ${url}`
 }
