@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.ts'
 import type { Decision } from '../decision.ts'
 import { ChargedDecision } from '../limiter/charged-decision.ts'
-import { createLimiter } from '../limiter/create.ts'
 import { encodeKey } from '../limiter/key.ts'
 import { LaneDecision } from '../limiter/lane-decision.ts'
 import type { LimiterOptions } from '../limiter/limiter.ts'
 import type { LimitMode, LimitOptions } from '../limiter/limits.ts'
 import type { Maybe } from '../limiter/maybe.ts'
+import { NamedLimiter } from '../limiter/named-limiter.ts'
 import { storeFor } from '../limiter/options.ts'
 import { type PolicyLike, policyOf } from '../policy.ts'
 import { Answering } from './answering.ts'
@@ -21,6 +21,7 @@ import { headerFamilies } from './headers.ts'
 import { hashOf } from './identity.ts'
 import { Lists } from './lists.ts'
 import type { Outcome } from './outcome.ts'
+import { placeKeysOf } from './place-keys.ts'
 import { DENIED, GONE, type Refusal, refusalOf } from './refusal.ts'
 import { RouteGuards } from './route-guards.ts'
 import { type Route, withRoute } from './route-options.ts'
@@ -65,14 +66,13 @@ export class Guard {
     this.site = siteOf(options)
     this.lists = new Lists(options, error => this.telling.fallback('', 'skip', 'false', error))
     this.bound = safeLimits(limits, this.telling)
-    this.limiter = createLimiter<Facts, 'sync' | 'async'>({
-      name,
-      prefix,
-      store,
-      limits: this.bound,
-      ...(onDecision !== undefined && { onDecision: (decision, facts) => this.telling.decision(decision, facts) }),
-      onEvent,
-    })
+    const tellDecision = (decision: Decision, facts: Facts) => this.telling.decision(decision, facts)
+    this.limiter = new NamedLimiter<Facts>(
+      { name, prefix, store, onEvent, ...(onDecision !== undefined && { onDecision: tellDecision }) },
+      this.bound,
+      false,
+      placeKeysOf(Object.values(limits)),
+    )
     const bucketId = (bucket: readonly string[]) => hashOf(encodeKey([prefix, name, ...bucket], name)).slice(0, 16)
     this.answering = new Answering(limits, headerFamilies(options.headers), bucketId)
     this.clock = store.clock

@@ -11,15 +11,21 @@ import { sha256 } from './sha256.ts'
  */
 export class Identity {
   readonly keyOf: (facts: Facts) => string
+  /** What the key is made of: the same of it makes the same key. */
+  readonly from: Source
 
-  constructor(keyOf: (facts: Facts) => string) {
+  constructor(keyOf: (facts: Facts) => string, from: Source = 'the request') {
     this.keyOf = keyOf
+    this.from = from
   }
 }
 
+const SOURCES = ['address', 'address and route', 'the request'] as const
+type Source = (typeof SOURCES)[number]
+
 /** The client's address. */
 export function ip(): Identity {
-  return new Identity(facts => facts.ip)
+  return new Identity(facts => facts.ip, 'address')
 }
 
 /** A user who has proved who they are: by default `r.user.id` or `r.auth.userId`. */
@@ -68,7 +74,7 @@ export function userAgent(): Identity {
 /** The template of the route (`/orders/:id`). All that match none are one. */
 export function route(): Identity {
   const texts = new PrefixedTexts('route:')
-  return new Identity(facts => texts.of(facts.route ?? ''))
+  return new Identity(facts => texts.of(facts.route ?? ''), 'address and route')
 }
 
 export interface Proof {
@@ -116,7 +122,7 @@ export function all(...parts: readonly Identity[]): Identity {
     const texts = new Array<string>(parts.length)
     for (let i = 0; i < parts.length; i++) texts[i] = parts[i]!.keyOf(facts)
     return keys.of(texts)
-  })
+  }, widest(parts))
 }
 
 /** The first that finds more than the address: `firstOf(user(), apiKey({ verify }), all(ip(), userAgent()))`. */
@@ -128,7 +134,11 @@ export function firstOf(...choices: readonly Identity[]): Identity {
       if (key !== facts.ip) return key
     }
     return facts.ip
-  })
+  }, widest(choices))
+}
+
+function widest(parts: readonly Identity[]): Source {
+  return SOURCES.findLast(source => parts.some(({ from }) => from === source))!
 }
 
 function checkParts(helper: string, parts: readonly unknown[]): void {

@@ -4,6 +4,14 @@ import type { Rule } from '../stores/store.ts'
 import { encodeKey } from './key.ts'
 import { type BoundLimit, checkCost, checkMode } from './limits.ts'
 
+/** A key for each limit, or the one that all of them have. */
+export type Keys = string | readonly string[]
+
+/** Whoever knows what the keys of a subject are made of can keep them, and have them read where it has none. */
+export interface KeyKeeper<S> {
+  of(subject: S, read: (subject: S) => Keys | undefined): Keys | undefined
+}
+
 /** From a subject to what each limit charges it. */
 export class Charging<S> {
   readonly limits: readonly BoundLimit<S>[]
@@ -15,10 +23,17 @@ export class Charging<S> {
   private readonly someShare: boolean
   private readonly select: ((subject: S) => Iterable<string>) | undefined
   private readonly byName: ReadonlyMap<string, BoundLimit<S>>
+  private readonly keeper: KeyKeeper<S> | undefined
 
-  constructor(limits: readonly BoundLimit<S>[], shortForm: boolean, select?: (subject: S) => Iterable<string>) {
+  constructor(
+    limits: readonly BoundLimit<S>[],
+    shortForm: boolean,
+    select?: (subject: S) => Iterable<string>,
+    keeper?: KeyKeeper<S>,
+  ) {
     this.limits = limits
     this.select = select
+    this.keeper = keeper
     this.byName = new Map(limits.map(limit => [limit.name, limit]))
     this.someReplace = limits.some(limit => limit.replaces !== undefined)
     this.someShare = limits.some(limit => limit.bucket !== undefined)
@@ -65,8 +80,14 @@ export class Charging<S> {
     this.someShadow = this.limits.some(({ mode }) => mode === 'shadow' || typeof mode === 'function')
   }
 
-  /** The keys of all limits, or the one that all of them have; undefined where one of them does not apply. */
-  keys(subject: S): string | string[] | undefined {
+  /** The keys of all limits; undefined where one of them does not apply. */
+  keys(subject: S): Keys | undefined {
+    const { keeper } = this
+    return keeper === undefined ? this.readKeys(subject) : keeper.of(subject, this.readKeys)
+  }
+
+  /** Handed to the keeper as it is. */
+  private readonly readKeys = (subject: S): Keys | undefined => {
     const { limits } = this
     const first = this.keyOf(limits[0]!, subject)
     if (first === undefined || limits.length === 1) return first

@@ -8,7 +8,7 @@ import { type Change, type Intent, LOOK, type Mode, reserving, type Store, TAKE 
 import { Asking } from './asking.ts'
 import { Changes } from './changes.ts'
 import { ChargedDecision } from './charged-decision.ts'
-import { Charging } from './charging.ts'
+import { Charging, type KeyKeeper } from './charging.ts'
 import { LaneDecision } from './lane-decision.ts'
 import type { CostOption, Limiter, LimiterEvent, LimiterOptions, NamedLimits, WaitOptions } from './limiter.ts'
 import { bindLimit, blockTicks, checkCost, checkModeOrChoice, checkReplaces, type LimitMode } from './limits.ts'
@@ -38,7 +38,12 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   private lane: LoneLane | undefined
   private sharedLane: SharedLane | undefined
 
-  constructor(options: LimiterOptions<S> & Pick<NamedLimits<S>, 'select'>, limits: Limits<S>, shortForm: boolean) {
+  constructor(
+    options: LimiterOptions<S> & Pick<NamedLimits<S>, 'select'>,
+    limits: Limits<S>,
+    shortForm: boolean,
+    keeper?: KeyKeeper<S>,
+  ) {
     checkOptions(options, limits, shortForm)
     const { name = 'default', prefix = 'sluice', onDecision, onEvent } = options
     this.name = name
@@ -58,7 +63,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
       bindLimit(limit, one, [prefix, name], this.store, release),
     )
     checkReplaces(bound)
-    this.charging = new Charging(bound, shortForm, options.select)
+    this.charging = new Charging(bound, shortForm, options.select, keeper)
     this.modesChanged()
   }
 
