@@ -1,5 +1,5 @@
 import { expected } from '../errors.ts'
-import { follow, type NodeRequest, type NodeResponse, nodeReader } from './exchange/node.ts'
+import { follow, type Next, type NodeRequest, type NodeResponse, nodeReader } from './exchange/node.ts'
 import { type Reply, setFields } from './exchange/reply.ts'
 import type { Reader } from './facts.ts'
 import { configOf, type RouteConfig, type Routed } from './fastify-route.ts'
@@ -7,6 +7,7 @@ import { Guard } from './guard.ts'
 import { guardFrom } from './guard-from.ts'
 import type { GuardOptions } from './guard-options.ts'
 import type { Outcome } from './outcome.ts'
+import type { Refusal } from './refusal.ts'
 import type { Route } from './route-options.ts'
 
 export type { GuardOptions } from './guard-options.ts'
@@ -70,10 +71,11 @@ export const rateLimit = Object.assign(
     })
     app.addHook(hook, (request: FastifyRequest, reply: FastifyReply, third: unknown, fourth: unknown) => {
       // Between reply and callback, `preParsing` has the body.
-      const next = (fourth ?? third) as (error?: unknown) => void
+      const next = (fourth ?? third) as Next
       const asked = guardFor(configOf(request), guard, isFirst)?.ask(request, reply, reader)
-      if (asked instanceof Promise) asked.then(outcome => carryOut(outcome, reply, next)).catch(next)
-      else carryOut(asked, reply, next)
+      if (asked instanceof Promise) goOnLater(asked, reply, next)
+      // Here and not further in: Fastify makes it anew for each request, and calls to such are slow where not compiled along.
+      else if (goesOn(asked, reply)) next()
     })
   },
   // The hooks are for the scope that registers this, not for one of its own: what fastify-plugin does.
@@ -90,8 +92,10 @@ function guardOf(options: GuardOptions | { guard: Guard }): Guard {
 
 /** The guard as a route wants it; undefined where it wants none. */
 function guardFor(route: RouteConfig, guard: Guard, isFirst: boolean): Guard | undefined {
-  const own = route.rateLimit as Route | false | undefined
-  if (own === undefined) return guard
+  return route.rateLimit === undefined ? guard : guardWith(route.rateLimit as Route | false, route, guard, isFirst)
+}
+
+function guardWith(own: Route | false, route: RouteConfig, guard: Guard, isFirst: boolean): Guard | undefined {
   if (own === false) return undefined
   if (isFirst) return guard.for(nameOf(route), own)
   if ('policy' in own || own.cost === undefined) return guard
@@ -108,14 +112,22 @@ function nameOf({ method = '', url = '' }: RouteConfig): string {
   return `${methods.some(name => name === 'GET' || name === 'HEAD') ? 'GET' : methods.join()} ${url}`
 }
 
-function carryOut(outcome: Outcome | undefined, reply: FastifyReply, next: (error?: unknown) => void): void {
-  if (outcome !== undefined) setFields(outcome, reply)
-  if (outcome?.refusal !== undefined) {
-    reply.code(outcome.refusal.status)
-    // To HEAD, too: Fastify keeps the length of it and leaves the rest out.
-    reply.send(outcome.refusal.body)
-    return
-  }
-  if (outcome?.ended !== undefined) follow(outcome, reply.raw)
-  next()
+/** Carries out what the guard has said, and tells whether the request goes on to its handler. */
+function goesOn(outcome: Outcome | undefined, reply: FastifyReply): boolean {
+  if (outcome === undefined) return true
+  setFields(outcome, reply)
+  if (outcome.ended !== undefined) follow(outcome, reply.raw)
+  if (outcome.refusal === undefined) return true
+  refuse(outcome.refusal, reply)
+  return false
+}
+
+function goOnLater(asked: Promise<Outcome | undefined>, reply: FastifyReply, next: Next): void {
+  asked.then(outcome => void (goesOn(outcome, reply) && next())).catch(next)
+}
+
+/** To HEAD, too: Fastify keeps the length of it and leaves the rest out. */
+function refuse({ status, body }: Refusal, reply: FastifyReply): void {
+  reply.code(status)
+  reply.send(body)
 }

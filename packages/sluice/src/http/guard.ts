@@ -87,12 +87,11 @@ export class Guard {
     const facts = new Facts(raw, reader as Reader<unknown, never>, this.site)
     if (facts.isPreflight) return undefined
     const listed = this.lists.isEmpty ? undefined : this.lists.of(facts)
-    if (listed === 'denied') return refusedBy(DENIED)
-    if (listed === 'allowed' || this.off) return undefined
+    if (listed !== undefined || this.off) return listed === 'denied' ? refusedBy(DENIED) : undefined
     if (this.reserves) return this.askAndReserve(facts, reply, reader)
     const decision = this.limiter.consume(facts)
-    if (!(decision instanceof Promise)) return this.answer(decision, undefined, facts, reply, reader)
-    return decision.then(made => this.answer(made, undefined, facts, reply, reader))
+    if (decision instanceof Promise) return this.answerLater(decision, facts, reply, reader)
+    return this.answer(decision, undefined, facts, reply, reader)
   }
 
   /** The same guard for one route: other costs, further limits, or others in place of those of the same name. */
@@ -126,20 +125,39 @@ export class Guard {
     return reservation instanceof Promise ? reservation.then(go) : go(reservation)
   }
 
+  private answerLater<Reply>(
+    decision: Promise<Decision>,
+    facts: Facts,
+    reply: Reply,
+    reader: Reader<never, Reply>,
+  ): Promise<Outcome | undefined> {
+    return decision.then(made => this.answer(made, undefined, facts, reply, reader))
+  }
+
+  /** Most requests pass, in an express lane. All else stands by itself, so that the engine need not compile it with this. */
   private answer<Reply>(
-    made: Decision,
+    decision: Decision,
     reservation: AnyReservation | undefined,
     facts: Facts,
     reply: Reply,
     reader: Reader<never, Reply>,
   ): Maybe<Outcome | undefined> {
-    const { answering } = this
-    if (made instanceof LaneDecision && !this.follows) {
-      const fields = answering.leanFields(made)
-      if (fields !== undefined) return this.passed(made, fields, facts)
-    }
-    const decision = made instanceof LaneDecision ? made.full : made // read more than once: worked out once
+    if (!(decision instanceof LaneDecision)) return this.answerInFull(decision, reservation, facts, reply, reader)
+    const fields = this.follows ? undefined : this.answering.leanFields(decision)
+    if (fields === undefined) return this.answerInFull(decision.full, reservation, facts, reply, reader)
+    const expose = facts.isCrossOrigin ? this.answering.exposed : undefined
+    return { decision, fields, expose, refusal: undefined, ended: undefined, measures: false }
+  }
+
+  private answerInFull<Reply>(
+    decision: Decision,
+    reservation: AnyReservation | undefined,
+    facts: Facts,
+    reply: Reply,
+    reader: Reader<never, Reply>,
+  ): Maybe<Outcome | undefined> {
     if (!(decision instanceof ChargedDecision)) return undefined // no limit applied
+    const { answering } = this
     const outcome: Outcome = {
       decision,
       fields: answering.fields(decision, facts),
@@ -155,11 +173,6 @@ export class Guard {
       this.giveBack(decision, reservation)
       return refusedBy(GONE)
     })
-  }
-
-  private passed(decision: Decision, fields: readonly string[], facts: Facts): Outcome {
-    const expose = facts.isCrossOrigin ? this.answering.exposed : undefined
-    return { decision, fields, expose, refusal: undefined, ended: undefined, measures: false }
   }
 
   private refusal(decision: Decision, facts: Facts): Refusal {

@@ -13,6 +13,9 @@ export function setFields({ fields, expose, refusal }: Outcome, reply: Reply): v
     reply.header(name, joined(reply.getHeader(name), fields[i + 1]!))
   }
   if (expose !== undefined) reply.header(EXPOSE, exposed(reply.getHeader(EXPOSE), expose))
-  if (refusal === undefined) return
-  for (let i = 0; i < refusal.fields.length; i += 2) reply.header(refusal.fields[i]!, refusal.fields[i + 1]!)
+  if (refusal !== undefined) setAll(refusal.fields, reply)
+}
+
+function setAll(fields: readonly string[], reply: Reply): void {
+  for (let i = 0; i < fields.length; i += 2) reply.header(fields[i]!, fields[i + 1]!)
 }
