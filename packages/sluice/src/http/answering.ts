@@ -1,6 +1,6 @@
 import type { LimitState } from '../decision.ts'
 import type { ChargedDecision } from '../limiter/charged-decision.ts'
-import type { LaneDecision } from '../limiter/lane-decision.ts'
+import type { SharedLane } from '../limiter/open-lanes.ts'
 import { type Policy, policyOf } from '../policy.ts'
 import { delayMs } from './delay.ts'
 import type { Facts } from './facts.ts'
@@ -47,10 +47,14 @@ export class Answering {
     return out
   }
 
-  /** The same for a decision without charges, where nothing is to be asked of it but the numbers; else undefined. */
-  leanFields(decision: LaneDecision<unknown, unknown>): readonly string[] | undefined {
-    if (!decision.isLean || this.someDelay) return undefined
-    return this.families.length === 0 ? NOTHING : this.plain?.ofLean(decision)
+  /** Whether nothing need be known of a request that passes but its numbers. */
+  get tellsNumbers(): boolean {
+    return !this.someDelay && (this.families.length === 0 || this.plain !== undefined)
+  }
+
+  /** The same of a request that has just passed in a lane, where the numbers are enough. */
+  fieldsIn(lane: SharedLane): readonly string[] {
+    return this.families.length === 0 ? NOTHING : this.plain!.ofLane(lane)
   }
 
   /** How long to wait for the turn: the longest of the limits that delay. */

@@ -34,9 +34,16 @@ test.each(POLICIES.map(policy => [JSON.stringify(policy), policy] as const))('%s
       for (const { later, left, reset } of requests) {
         const tick = START - (START % 45_000_000) + Math.min(later, 1e9)
         const remaining = Math.max(1, left)
-        const state = { allowed: true, limit: 1e9, remaining, resetAt: 0, resetAfterMs: reset / 1000, retryAfterMs: 0 }
+        const state = {
+          allowed: true,
+          limit: 1e9,
+          remaining,
+          resetAt: 0,
+          resetAfterMs: (tick + reset - tick) / 1000,
+          retryAfterMs: 0,
+        }
         const expected = effectiveSeconds(pace, state, remaining, tick / 1000)
-        expect(kept.of(remaining, { tick, resetAfterTicksOf: () => reset }, 0)).toBe(expected)
+        expect(kept.of(remaining, { tick, resetAtOf: () => tick + reset }, 0)).toBe(expected)
       }
     }),
     { numRuns: 500 },

@@ -1,3 +1,4 @@
+import type { SharedLane } from '../limiter/open-lanes.ts'
 import { type Pace, ticksToFree } from './headers/pace.ts'
 import { secondsOfTicks } from './headers/seconds.ts'
 import { NO_TIME } from './kept-text.ts'
@@ -6,11 +7,8 @@ const TICKS_PER_SECOND = 1_000_000
 /** Thirty years: up to here no rounding of doubles can come between ticks and whole seconds. */
 const MOST_KEPT_SECONDS = 1e9
 
-/** How long to the reset a decision has it, in ticks. */
-interface Resetting {
-  readonly tick: number
-  resetAfterTicksOf(index: number): number
-}
+/** What has passed in a lane, as far as it is asked when it resets. */
+type Resetting = Pick<SharedLane, 'tick' | 'resetAtOf'>
 
 /**
  * `effectiveSeconds` of one limit for those who passed and have something left. The answer is the same for most of a second,
@@ -29,15 +27,15 @@ export class KeptSeconds {
     this.pace = pace
   }
 
-  of(remaining: number, decision: Resetting, index: number): number {
+  of(remaining: number, lane: Resetting, index: number): number {
     const { pace } = this
     switch (pace.frees) {
       case 'steadily':
         return this.up(ticksToFree(remaining, pace))
       case 'by sub-window':
-        return this.up(this.ticksToNext(decision.tick))
+        return this.up(this.ticksToNext(lane.tick))
       case 'at the reset':
-        return this.up(decision.resetAfterTicksOf(index))
+        return this.up(lane.resetAtOf(index, lane as SharedLane) - lane.tick)
       default:
         return NO_TIME
     }

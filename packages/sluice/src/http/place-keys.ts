@@ -1,4 +1,4 @@
-import type { Keys } from '../limiter/charging.ts'
+import type { Keys } from '../limiter/open-lanes.ts'
 import type { Facts } from './facts.ts'
 import type { GuardLimit } from './guard-limit.ts'
 import { Identity } from './identity.ts'

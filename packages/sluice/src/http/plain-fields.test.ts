@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fakeClock } from '../testing/index.ts'
 import { random, randomPolicy } from '../testing/trace.ts'
-import { ask } from './fixtures/fake-exchange.ts'
+import { ask, heard } from './fixtures/fake-exchange.ts'
 import { describe, writeFields } from './headers.ts'
 import { createGuard, ip } from './index.ts'
 
@@ -15,12 +15,17 @@ test('the usual guard writes what its limits say, whatever the policies and howe
       const clock = fakeClock(1_700_000_000_000)
       const limits = Object.fromEntries(policies.map((policy, i) => [`limit ${i}`, { policy, key: ip() }]))
       const guard = createGuard({ limits, clock })
+      // A twin that makes a decision of every request, as somebody wants to hear of it.
+      const { decisions, onDecision } = heard()
+      const twin = createGuard({ limits, clock, onDecision })
       const descriptions = policies.map((policy, i) => describe(`limit ${i}`, policy))
       for (const wait of waits) {
         clock.advance(wait)
-        const { decision, fields } = ask(guard)!
+        const { fields } = ask(guard)!
+        expect(ask(twin)!.fields).toEqual(fields)
+        const { limits, at } = decisions.pop()!
         const expected: string[] = []
-        writeFields(['draft-11'], descriptions, decision!.limits, 0, decision!.at, expected)
+        writeFields(['draft-11'], descriptions, limits, 0, at, expected)
         expect(fields).toEqual(expected)
       }
     }),

@@ -1,6 +1,6 @@
 import { TICKS_PER_MS } from '../clock.ts'
 import type { ChargedDecision } from '../limiter/charged-decision.ts'
-import type { LaneDecision } from '../limiter/lane-decision.ts'
+import type { SharedLane } from '../limiter/open-lanes.ts'
 import { limitOfPolicy } from '../policy.ts'
 import type { Description, Shown } from './headers/description.ts'
 import type { Pace } from './headers/pace.ts'
@@ -10,7 +10,6 @@ import { KeptSeconds } from './kept-seconds.ts'
 import { KeptText, NO_TIME } from './kept-text.ts'
 
 type Charges = ChargedDecision['charges']
-type Lean = Pick<LaneDecision<unknown, unknown>, 'tick' | 'remainingOf' | 'resetAfterTicksOf'>
 
 /**
  * The fields of the usual guard: draft 11, one policy a limit, and the caller may know of all of them. It is written for
@@ -24,14 +23,14 @@ export class PlainFields {
   private readonly seconds: readonly KeptSeconds[]
   /** Held before one limit of a decision after the other. */
   private readonly charged = new ShownCharge()
-  private readonly lean: ShownLean
+  private readonly passed: ShownInLane
 
   constructor(descriptions: readonly Description[]) {
     this.paces = descriptions.map(({ pace }) => pace)
     this.policies = descriptions.map(({ policyItem }) => policyItem).join(', ')
     this.text = new KeptText(descriptions.map(({ remainingItem }) => remainingItem))
     this.seconds = this.paces.map(pace => new KeptSeconds(pace))
-    this.lean = new ShownLean(descriptions.map(({ policy }) => limitOfPolicy(policy)))
+    this.passed = new ShownInLane(descriptions.map(({ policy }) => limitOfPolicy(policy)))
   }
 
   /** Whether every limit is among them, and none as a shadow. */
@@ -51,23 +50,23 @@ export class PlainFields {
     return this.fields(limits)
   }
 
-  /** The same for a decision without charges: it is about every limit of the guard, and there are no shadows. */
-  ofLean(decision: Lean): readonly string[] {
+  /** The same of what has just passed in a lane: it is about every limit of the guard, and there are no shadows. */
+  ofLane(lane: SharedLane): readonly string[] {
     const { seconds: kept, text } = this
     let limits = ''
     for (let i = 0; i < kept.length; i++) {
-      const remaining = integer(decision.remainingOf(i))
-      const seconds = remaining === 0 ? this.secondsOfLast(decision, i) : kept[i]!.of(remaining, decision, i)
+      const remaining = integer(lane.remainingOf(i, lane))
+      const seconds = remaining === 0 ? this.secondsOfLast(lane, i) : kept[i]!.of(remaining, lane, i)
       limits = text.withItem(limits, i, remaining, seconds)
     }
     return this.fields(limits)
   }
 
-  private secondsOfLast(decision: Lean, index: number): number {
-    const { lean } = this
-    lean.decision = decision
-    lean.index = index
-    return effectiveSeconds(this.paces[index]!, lean, 0, decision.tick / TICKS_PER_MS) ?? NO_TIME
+  private secondsOfLast(lane: SharedLane, index: number): number {
+    const { passed } = this
+    passed.lane = lane
+    passed.index = index
+    return effectiveSeconds(this.paces[index]!, passed, 0, lane.tick / TICKS_PER_MS) ?? NO_TIME
   }
 
   private fields(limits: string): readonly string[] {
@@ -103,10 +102,10 @@ class ShownCharge implements Shown {
   }
 }
 
-class ShownLean implements Shown {
+class ShownInLane implements Shown {
   readonly allowed = true
   readonly retryAfterMs = 0
-  decision!: Lean
+  lane!: SharedLane
   index = 0
   private readonly limits: readonly number[]
 
@@ -119,14 +118,14 @@ class ShownLean implements Shown {
   }
 
   get remaining(): number {
-    return this.decision.remainingOf(this.index)
+    return this.lane.remainingOf(this.index, this.lane)
   }
 
   get resetAt(): number {
-    return this.decision.tick / TICKS_PER_MS + this.resetAfterMs
+    return this.lane.resetAtOf(this.index, this.lane) / TICKS_PER_MS
   }
 
   get resetAfterMs(): number {
-    return this.decision.resetAfterTicksOf(this.index) / TICKS_PER_MS
+    return (this.lane.resetAtOf(this.index, this.lane) - this.lane.tick) / TICKS_PER_MS
   }
 }

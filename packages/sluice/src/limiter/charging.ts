@@ -1,11 +1,9 @@
 import { expected } from '../errors.ts'
 import { BESIDE, Charge, ENFORCED } from '../stores/charge.ts'
+import type { Keys } from '../stores/lane.ts'
 import type { Rule } from '../stores/store.ts'
 import { encodeKey } from './key.ts'
 import { type BoundLimit, checkCost, checkMode } from './limits.ts'
-
-/** A key for each limit, or the one that all of them have. */
-export type Keys = string | readonly string[]
 
 /** Whoever knows what the keys of a subject are made of can keep them, and have them read where it has none. */
 export interface KeyKeeper<S> {

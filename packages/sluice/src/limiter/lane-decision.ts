@@ -16,11 +16,11 @@ export class LaneDecision<K, U> implements Decision, Passage<U> {
   private readonly lane: Lane<K, U>
   private readonly key: K
 
-  /** Of what the lane has just taken, or not. */
-  constructor(lane: Lane<K, U>, key: K) {
+  /** Of what the lane has just taken, or not; `used` is the lane's, or a copy where that is written over. */
+  constructor(lane: Lane<K, U>, key: K, used: U) {
     this.receipt = lane.receipt
     this.tick = lane.tick
-    this.used = lane.used
+    this.used = used
     this.charges = lane.charges
     this.lane = lane
     this.key = key
@@ -34,21 +34,6 @@ export class LaneDecision<K, U> implements Decision, Passage<U> {
 
   get allowed(): boolean {
     return this.receipt > 0
-  }
-
-  /** It passed without the long way: so each limit can be told by its numbers alone, and no charge need be made. */
-  get isLean(): boolean {
-    return this.receipt > 0 && this.charges === undefined
-  }
-
-  /** Of one of the limits of a lean decision, by its index. */
-  remainingOf(index: number): number {
-    return this.lane.remainingOf(index, this)
-  }
-
-  /** The same, in ticks from the decision on. */
-  resetAfterTicksOf(index: number): number {
-    return this.lane.resetAtOf(index, this) - this.tick
   }
 
   get reason(): Reason {

@@ -3,7 +3,7 @@ import type { Decision } from '../decision.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { expected } from '../errors.ts'
 import type { Charge } from '../stores/charge.ts'
-import type { LoneLane, SharedLane } from '../stores/lane.ts'
+import type { Keys, LoneLane, SharedLane } from '../stores/lane.ts'
 import { type Change, type Intent, LOOK, type Mode, reserving, type Store, TAKE } from '../stores/store.ts'
 import { Asking } from './asking.ts'
 import { Changes } from './changes.ts'
@@ -34,9 +34,9 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   private readonly outage: Outage | undefined
   private readonly report = new ShadowReport()
   private waiting: Waiting | undefined
-  /** See open-lanes.ts. */
+  /** See open-lanes.ts. Whoever takes the answer out of the shared one itself has the keys for it from `keysFor`. */
   private lane: LoneLane | undefined
-  private sharedLane: SharedLane | undefined
+  sharedLane: SharedLane | undefined
 
   constructor(
     options: LimiterOptions<S> & Pick<NamedLimits<S>, 'select'>,
@@ -72,15 +72,20 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
       const { lane, sharedLane } = this
       if (lane !== undefined && typeof subject === 'string') {
         lane.take(subject)
-        return this.tell(new LaneDecision(lane, subject), subject) as never
+        return this.tell(new LaneDecision(lane, subject, lane.used), subject) as never
       }
-      const keys = sharedLane === undefined ? undefined : this.charging.keys(subject)
+      const keys = this.keysFor(subject)
       if (keys !== undefined) {
         sharedLane!.take(keys)
-        return this.tell(new LaneDecision(sharedLane!, keys), subject) as never
+        return this.tell(new LaneDecision(sharedLane!, keys, sharedLane!.copyOfUsed()), subject) as never
       }
     }
     return this.decide(subject, costOf(options), TAKE) as never
+  }
+
+  /** What a request takes in the shared lane; undefined where it cannot go there. */
+  keysFor(subject: S): Keys | undefined {
+    return this.sharedLane === undefined ? undefined : this.charging.keys(subject)
   }
 
   peek(subject: S, options?: CostOption): never {

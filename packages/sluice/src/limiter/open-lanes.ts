@@ -3,6 +3,9 @@ import type { Store } from '../stores/store.ts'
 import type { Charging } from './charging.ts'
 import type { BoundLimit } from './limits.ts'
 
+/** For those who take the answer out of a lane themselves. */
+export type { Keys, SharedLane } from '../stores/lane.ts'
+
 /** The express lanes for requests of cost 1, while every limit is enforced by one rule in a store that has them. */
 export interface OpenLanes {
   /** Of the short form's one limit. */

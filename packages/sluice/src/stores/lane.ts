@@ -32,5 +32,11 @@ export interface Passage<U> {
 /** The lane of one limit. */
 export type LoneLane = Lane<string, number>
 
-/** The lane of several limits: a key for each of them, or the one that all of them have. How it counts is its own matter. */
-export type SharedLane = Lane<string | readonly string[], unknown>
+/** A key for each of several limits, or the one that all of them have. */
+export type Keys = string | readonly string[]
+
+/** The lane of several limits. How it counts is its own matter. */
+export interface SharedLane extends Lane<Keys, unknown> {
+  /** What is counted, to be kept: `used` itself is written over by the next request. */
+  copyOfUsed(): unknown
+}

@@ -1,6 +1,6 @@
 import type { KeyHash } from '../../hash.ts'
 import type { Charge } from '../charge.ts'
-import type { Passage, SharedLane } from '../lane.ts'
+import type { Keys, Passage, SharedLane } from '../lane.ts'
 import type { BucketLane } from './bucket-lane.ts'
 
 /**
@@ -33,14 +33,18 @@ export class OneLane implements SharedLane {
     return this.lane.charges
   }
 
-  take(keys: string | readonly string[]): void {
+  copyOfUsed(): number {
+    return this.lane.used
+  }
+
+  take(keys: Keys): void {
     const { hash, lane } = this
     const key = theOne(keys)
     hash.ofSame(key)
     lane.hashed(key, hash.hi, hash.lo)
   }
 
-  chargesOf(keys: string | readonly string[], passage: Passage<number>): readonly Charge[] {
+  chargesOf(keys: Keys, passage: Passage<number>): readonly Charge[] {
     return this.lane.chargesOf(theOne(keys), passage)
   }
 
@@ -53,6 +57,6 @@ export class OneLane implements SharedLane {
   }
 }
 
-function theOne(keys: string | readonly string[]): string {
+function theOne(keys: Keys): string {
   return typeof keys === 'string' ? keys : keys[0]!
 }

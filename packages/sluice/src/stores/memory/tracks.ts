@@ -1,7 +1,7 @@
 import { remainingOf } from '../../algorithms/verdict.ts'
 import type { KeyHash } from '../../hash.ts'
 import { Charge, ENFORCED } from '../charge.ts'
-import type { Passage, SharedLane } from '../lane.ts'
+import type { Keys, Passage, SharedLane } from '../lane.ts'
 import type { House } from './house.ts'
 import type { Room } from './key-table.ts'
 import type { Shared } from './keys.ts'
@@ -15,7 +15,8 @@ const FRACTION = 0.5
 export class Tracks implements SharedLane {
   receipt = 0
   tick = 0
-  used: readonly number[] = []
+  /** What the call under way has found, or the last one: see `Track.first`. */
+  readonly used: number[]
   charges: readonly Charge[] | undefined = undefined
   private readonly tracks: readonly Track[]
   private readonly hash: KeyHash
@@ -23,8 +24,6 @@ export class Tracks implements SharedLane {
   private readonly room: Room
   private readonly house: House
   private readonly theLongWay: (charges: readonly Charge[]) => void
-  /** What the call under way has found: see `Track.first`. */
-  private readonly numbers: number[]
 
   constructor(
     tracks: readonly Track[],
@@ -33,7 +32,7 @@ export class Tracks implements SharedLane {
     theLongWay: (charges: readonly Charge[]) => void,
   ) {
     this.tracks = tracks
-    this.numbers = tracks.flatMap(({ width }) => new Array<number>(width).fill(FRACTION))
+    this.used = tracks.flatMap(({ width }) => new Array<number>(width).fill(FRACTION))
     this.hash = shared.hash
     this.time = shared.time
     this.room = shared.room
@@ -41,7 +40,7 @@ export class Tracks implements SharedLane {
     this.theLongWay = theLongWay
   }
 
-  take(keys: string | readonly string[]): void {
+  take(keys: Keys): void {
     this.seek(keys)
     const now = this.time.read()
     const passes = this.judge(now)
@@ -50,15 +49,18 @@ export class Tracks implements SharedLane {
       return
     }
     if (passes) this.takeAll(now)
-    if (!passes) for (const track of this.tracks) track.leave(now, this.numbers)
+    if (!passes) for (const track of this.tracks) track.leave(now, this.used)
     this.receipt = passes ? this.room.resets + 1 : 0
     this.tick = now
-    this.used = this.numbers.slice()
     this.charges = undefined
     this.house.keep()
   }
 
-  chargesOf(keys: string | readonly string[], passage: Passage<readonly number[]>): readonly Charge[] {
+  copyOfUsed(): readonly number[] {
+    return this.used.slice()
+  }
+
+  chargesOf(keys: Keys, passage: Passage<readonly number[]>): readonly Charge[] {
     return this.tracks.map((track, i) => {
       const charge = new Charge(track.limit, track.rule, keyAt(keys, i), 1, ENFORCED)
       charge.at = passage.tick
@@ -77,7 +79,7 @@ export class Tracks implements SharedLane {
     return this.tracks[index]!.resetAt(passage)
   }
 
-  private seek(keys: string | readonly string[]): void {
+  private seek(keys: Keys): void {
     const { tracks } = this
     if (typeof keys === 'string') {
       const first = tracks[0]!
@@ -100,12 +102,12 @@ export class Tracks implements SharedLane {
 
   /** Whether all pass; undefined where one of them needs more than arithmetic. */
   private judge(now: number): boolean | undefined {
-    const { numbers, tracks } = this
+    const { used, tracks } = this
     let passes = true
     for (let i = 0; i < tracks.length; i++) {
       const track = tracks[i]!
       if (track.at < 0 || track.space.plain !== true) return undefined
-      const one = track.judge(now, numbers)
+      const one = track.judge(now, used)
       if (one === undefined) return undefined
       if (!one) passes = false
     }
@@ -113,11 +115,11 @@ export class Tracks implements SharedLane {
   }
 
   private takeAll(now: number): void {
-    const { numbers, tracks } = this
-    for (let i = 0; i < tracks.length; i++) tracks[i]!.take(now, numbers)
+    const { used, tracks } = this
+    for (let i = 0; i < tracks.length; i++) tracks[i]!.take(now, used)
   }
 
-  private takeTheLongWay(keys: string | readonly string[]): void {
+  private takeTheLongWay(keys: Keys): void {
     const charges = this.tracks.map(({ limit, rule }, i) => new Charge(limit, rule, keyAt(keys, i), 1, ENFORCED))
     this.theLongWay(charges)
     this.charges = charges
@@ -131,6 +133,6 @@ function find(track: Track, hi: number, lo: number): void {
   track.segment = table.segment
 }
 
-function keyAt(keys: string | readonly string[], i: number): string {
+function keyAt(keys: Keys, i: number): string {
   return typeof keys === 'string' ? keys : keys[i]!
 }
