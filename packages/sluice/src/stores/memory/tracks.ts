@@ -130,7 +130,8 @@ export class Tracks implements SharedLane {
 function find(track: Track, hi: number, lo: number): void {
   const { table } = track
   track.at = table.find(hi, lo)
-  track.segment = table.segment
+  const { segment } = table
+  if (segment !== track.segment) track.segment = segment // seldom: a reference written costs more than one compared
 }
 
 function keyAt(keys: Keys, i: number): string {
