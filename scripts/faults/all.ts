@@ -2,6 +2,7 @@ import { bucketFaults } from './buckets.ts'
 import { denyCacheFaults } from './deny-cache.ts'
 import { entryFaults } from './entries.ts'
 import type { Fault } from './fault.ts'
+import { guardFaults } from './guard.ts'
 import { keyFaults } from './keys.ts'
 import { laneFaults } from './lanes.ts'
 import { limiterFaults } from './limiter.ts'
@@ -13,5 +14,5 @@ import { windowFaults } from './windows.ts'
 export const FAULTS: readonly Fault[] = [
   ...[...bucketFaults, ...windowFaults, ...entryFaults],
   ...[...storeFaults, ...laneFaults, ...keyFaults, ...limiterFaults],
-  ...[...denyCacheFaults, ...outageFaults],
+  ...[...denyCacheFaults, ...outageFaults, ...guardFaults],
 ].sort((a, b) => a.law[0]! - b.law[0]!)

@@ -36,6 +36,7 @@ export const PARTS = {
   limiter: /limits|release\(\)/,
   'deny cache': /cache/,
   outages: /store/,
+  guard: /guard/,
 } as const satisfies Record<string, RegExp>
 
 export const LAWS: readonly number[] = Array.from({ length: 12 }, (_, n) => n + 1)

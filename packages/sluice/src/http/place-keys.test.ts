@@ -2,8 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fixedWindow } from '../policy.ts'
 import { fakeClock } from '../testing/index.ts'
-import { ask, type FakeRequest, heard, leftIn } from './fixtures/fake-exchange.ts'
+import type { Facts } from './facts.ts'
+import { ask, type FakeRequest, factsOf, heard, leftIn } from './fixtures/fake-exchange.ts'
 import { all, createGuard, type GuardLimit, type GuardOptions, ip, route, type Seen } from './index.ts'
+import { PlaceKeys } from './place-keys.ts'
 
 const PLENTY = 1_000_000
 const policy = fixedWindow({ limit: PLENTY, window: '1h' })
@@ -60,6 +62,17 @@ describe('keys of address and route', () => {
         expect(leftIn(ask(guard, one))).toEqual(expected(one))
       }
     }
+  })
+
+  test('callers who are not seen again are forgotten', () => {
+    const keys = new PlaceKeys()
+    let reads = 0
+    const read = ({ ip }: Facts) => `${ip}, for the ${++reads}. time`
+    for (let i = 0; i < 1024; i++) keys.of(factsOf({ from: `10.0.${i >> 8}.${i & 255}` }), read)
+    expect(keys.of(factsOf({ from: '10.0.0.0' }), read)).toBe('10.0.0.0, for the 1. time')
+    keys.of(factsOf({ from: '10.1.0.0' }), read)
+    expect(keys.of(factsOf({ from: '10.0.0.0' }), read)).toBe('10.0.0.0, for the 1026. time')
+    expect(keys.of(factsOf({ from: '10.1.0.0' }), read)).toBe('10.1.0.0, for the 1025. time')
   })
 
   test('behind a proxy the address is the one it names, request by request', () => {

@@ -21,8 +21,8 @@ test('the usual guard writes what its limits say, whatever the policies and howe
       const descriptions = policies.map((policy, i) => describe(`limit ${i}`, policy))
       for (const wait of waits) {
         clock.advance(wait)
-        const { fields } = ask(guard)!
-        expect(ask(twin)!.fields).toEqual(fields)
+        const { fields, refusal } = ask(guard)!
+        expect(ask(twin)).toMatchObject({ fields, refusal })
         const { limits, at } = decisions.pop()!
         const expected: string[] = []
         writeFields(['draft-11'], descriptions, limits, 0, at, expected)

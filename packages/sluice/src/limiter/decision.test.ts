@@ -51,6 +51,23 @@ describe('a decision says', () => {
 })
 
 describe('limits', () => {
+  test('stay what they were, whatever is decided before they are read', () => {
+    const limits = {
+      window: { policy: fixedWindow({ limit: 9, window: '1m' }) },
+      bucket: { policy: tokenBucket({ capacity: 5, refill: '1/s' }), key: (s: string[]) => s[0] },
+      sliding: { policy: slidingWindow({ limit: 7, window: '1m' }), key: (s: string[]) => s[0] },
+    }
+    const limiter = createLimiter<string[]>({ clock: fakeClock(), limits })
+    const decisions = ['ann', 'ann', 'bob', 'ann', 'bob'].map(name => limiter.consume([name]))
+    expect(decisions.map(({ limits }) => limits.map(({ remaining }) => remaining))).toEqual([
+      [8, 4, 6],
+      [7, 3, 5],
+      [6, 4, 6],
+      [5, 2, 4],
+      [4, 3, 5],
+    ])
+  })
+
   test('hold one state for each limit that applied, in declared order, each with its own answer', () => {
     const limiter = createLimiter<{ user?: string }>({
       clock: fakeClock(),
