@@ -81,13 +81,13 @@ test.each([
   const client = await ioredis(server, options)
   const plain = await ioredis(server)
   await plain.flushall()
-  const limiter = createLimiter(tokenBucket({ capacity: 5, refill: '1/h' }), {
-    store: redisStore(client, { deadline: '1s' }),
-  })
+  const store = redisStore(client, { deadline: '1s' })
+  const limiter = createLimiter(tokenBucket({ capacity: 5, refill: '1/h' }), { store })
   expect(await limiter.consume('a')).toMatchObject({ allowed: true, degraded: false, remaining: 4 })
   const names = (await plain.keys('*')).filter(name => name.endsWith(':a'))
   expect(names).toHaveLength(1)
   expect(names[0]!.startsWith(`${prefix}{`)).toBe(true)
+  await store.close()
   client.disconnect()
   plain.disconnect()
 })

@@ -34,6 +34,7 @@ export class RedisRemote implements RemoteStore {
   private readonly spaces = new Map<string, RedisSpace>()
   private readonly heartbeat: Heartbeat | undefined
   closed = false
+  private cancelCheck: (() => void) | undefined
 
   constructor(settings: Settings) {
     this.settings = settings
@@ -83,8 +84,8 @@ export class RedisRemote implements RemoteStore {
     this.unfit = unfit
     if (evicts !== undefined) onEviction(evicts)
     await this.probe(0).catch(() => undefined) // whoever asks will hear of it
-    const again = () => void (this.closed || this.check(onEviction, recheckMs))
-    afterIfStillHere(systemClock, recheckMs, again)
+    if (this.closed) return
+    this.cancelCheck = afterIfStillHere(systemClock, recheckMs, () => void this.check(onEviction, recheckMs))
   }
 
   instances(id: string, rememberTicks: number): Promise<number> {
@@ -154,6 +155,7 @@ export class RedisRemote implements RemoteStore {
   /** The client is the user's, and stays open. */
   async close(): Promise<void> {
     this.closed = true
+    this.cancelCheck?.()
     this.heartbeat?.stop()
   }
 

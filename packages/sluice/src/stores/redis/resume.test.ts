@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { createLimiter, tokenBucket } from '../../index.ts'
 import { client, withOwnServer } from './fixtures/own-server.ts'
 import { redisStore } from './index.ts'
@@ -6,7 +6,15 @@ import { redisStore } from './index.ts'
 withOwnServer()
 
 const POLICY = tokenBucket({ capacity: 1000, refill: '1/h' })
-const process = () => createLimiter(POLICY, { name: 'resumed', store: redisStore(client) })
+const stores: { close(): Promise<void> }[] = []
+
+afterEach(() => Promise.all(stores.splice(0).map(store => store.close())))
+
+function process() {
+  const store = redisStore(client)
+  stores.push(store)
+  return createLimiter(POLICY, { name: 'resumed', store })
+}
 
 test('what one process reserved another settles, once', async () => {
   const [here, there] = [process(), process()]

@@ -21,12 +21,12 @@ afterAll(() => cluster.stop())
 test.each(Object.entries(CLIENTS))('the first decision finds its script known: %s', async (_, connect) => {
   const redis = await startRedis()
   const { client, close } = await connect(redis)
+  const store = redisStore(client, { deadline: '1s' })
   try {
-    expect(await createLimiter(TEN, { store: redisStore(client, { deadline: '1s' }) }).peek('anyone')).toMatchObject({
-      degraded: false,
-    })
+    expect(await createLimiter(TEN, { store }).peek('anyone')).toMatchObject({ degraded: false })
     expect(await redis.command('SCRIPT', 'EXISTS', ...SHAS)).toEqual(SHAS.map(() => 1))
   } finally {
+    await store.close()
     close()
     await redis.stop()
   }
@@ -36,11 +36,16 @@ describe.each(Object.entries(CLUSTER_CLIENTS))('a process that starts on a clust
   test('knows every primary and is known by it before the first decision', async () => {
     for (const primary of cluster.nodes) await primary.command('SCRIPT', 'FLUSH')
     const { client, close } = await connect(cluster)
-    await createLimiter(TEN, { store: redisStore(client) }).peek('anyone')
-    for (const primary of cluster.nodes) {
-      expect(await primary.command('SCRIPT', 'EXISTS', ...SHAS)).toEqual(SHAS.map(() => 1))
+    const store = redisStore(client)
+    try {
+      await createLimiter(TEN, { store }).peek('anyone')
+      for (const primary of cluster.nodes) {
+        expect(await primary.command('SCRIPT', 'EXISTS', ...SHAS)).toEqual(SHAS.map(() => 1))
+      }
+    } finally {
+      await store.close()
+      close()
     }
-    close()
   })
 
   test('is not kept from the others by a primary that hangs', async () => {
@@ -52,14 +57,14 @@ describe.each(Object.entries(CLUSTER_CLIENTS))('a process that starts on a clust
       keys.map(async key => cluster.nodeOf(await cluster.slotOf(`{${tagOf(key, TAGS)}}`))),
     )
     hung.pause()
+    const store = redisStore(client, { deadline: '250ms', connectWait: '5s', onEvent() {} })
     try {
-      const limiter = createLimiter(TEN, {
-        store: redisStore(client, { deadline: '250ms', connectWait: '5s', onEvent() {} }),
-      })
+      const limiter = createLimiter(TEN, { store })
       const decided = await Promise.all(keys.map(key => limiter.peek(key)))
       for (const [i, { degraded }] of decided.entries()) expect(degraded).toBe(nodes[i] === hung ? 'local' : false)
     } finally {
       hung.resume()
+      await store.close()
       close()
     }
   }, 20_000)
