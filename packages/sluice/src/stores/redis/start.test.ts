@@ -1,5 +1,5 @@
 import { type RedisCluster, startCluster, startRedis } from 'sluice-harness'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createLimiter, fixedWindow } from '../../index.ts'
 import { CLIENTS, CLUSTER_CLIENTS } from './fixtures/clients.ts'
 import { TAGS } from './fixtures/counter.ts'
@@ -27,6 +27,24 @@ test.each(Object.entries(CLIENTS))('the first decision finds its script known: %
     expect(await redis.command('SCRIPT', 'EXISTS', ...SHAS)).toEqual(SHAS.map(() => 1))
   } finally {
     await store.close()
+    close()
+    await redis.stop()
+  }
+})
+
+test('a store that is closed leaves no timer behind', async () => {
+  const redis = await startRedis()
+  const { client, close } = await CLIENTS.ioredis(redis)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const store = redisStore(client)
+    await createLimiter(TEN, { store }).peek('anyone')
+    vi.advanceTimersByTime(1000) // deadlines that were kept
+    expect(vi.getTimerCount()).toBe(1) // for the next look at the server
+    await store.close()
+    expect(vi.getTimerCount()).toBe(0)
+  } finally {
+    vi.useRealTimers()
     close()
     await redis.stop()
   }
