@@ -90,6 +90,6 @@ export const guardFaults: readonly Fault[] = [
     file: 'http/exchange/node.ts',
     find: 'there.includes(lower) ? joined(response.getHeader(lower), value) : value',
     replace: 'there.includes(lower) ? value : value',
-    tests: ['http/node.test.ts'],
+    tests: ['http/exchange/node.test.ts'],
   },
 ]

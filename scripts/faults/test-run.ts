@@ -31,7 +31,10 @@ export async function runTests(copy: string, files: readonly string[]): Promise<
   const { testResults } = JSON.parse(readFileSync(reportFile, 'utf8')) as Report
   const results = testResults.flatMap(({ assertionResults }) => assertionResults)
   const failed = results.find(({ status }) => status === 'failed')
-  if (failed === undefined && results.length === 0) throw new Error(`no test ran: ${testResults[0]?.message ?? errors}`)
+  const silent = testResults.find(({ assertionResults }) => assertionResults.length === 0)
+  if (failed === undefined && (silent !== undefined || results.length === 0)) {
+    throw new Error(`no test ran: ${silent?.message ?? errors}`)
+  }
   return {
     cases: Object.fromEntries(results.map(({ fullName, duration = 0 }) => [fullName, duration])),
     ...(failed && { failed: { name: failed.fullName, message: failed.failureMessages.join('\n').slice(0, 1000) } }),

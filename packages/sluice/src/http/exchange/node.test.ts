@@ -1,5 +1,7 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { type NodeRequest, nodeReader } from './node.ts'
+import { type NodeRequest, nodeReader, writeFields } from './node.ts'
 
 test.each<[says: string, request: NodeRequest, has: boolean]>([
   ['as it was sent', { headers: {}, rawHeaders: ['Host', 'a', 'Origin', 'https://b'] }, true],
@@ -24,4 +26,18 @@ test('each connection is asked for its other end until it tells', () => {
   expect(peers).toEqual([undefined, '192.0.2.1', '192.0.2.1'])
   expect(nodeReader.peer({ headers: {}, socket: { remoteAddress: '192.0.2.2' } })).toBe('192.0.2.2')
   expect(nodeReader.peer({ headers: {}, socket: null })).toBeUndefined()
+})
+
+test('lists that another limiter has begun go on; all other fields are those of the limiter asked last', () => {
+  const response = new ServerResponse(new IncomingMessage(new Socket()))
+  response.setHeader('RateLimit', '"a";r=1')
+  response.setHeader('X-RateLimit-Limit', '5')
+  const fields = ['RateLimit', '"b";r=2', 'RateLimit-Policy', '"b";q=3', 'X-RateLimit-Limit', '9']
+  const rest = { decision: undefined, expose: undefined, refusal: undefined, ended: undefined, measures: false }
+  writeFields({ fields, ...rest }, response)
+  expect({ ...response.getHeaders() }).toEqual({
+    ratelimit: '"a";r=1, "b";r=2',
+    'ratelimit-policy': '"b";q=3',
+    'x-ratelimit-limit': '9',
+  })
 })
