@@ -49,20 +49,30 @@ export function tenant(read: (r: Seen) => unknown = r => r.tenant?.id ?? r.auth?
   return known('tenant', read)
 }
 
-/** A name as people type it: case, width and composition do not make another one. For login forms. */
-export function username(read: (r: Seen) => unknown = r => r.body?.username ?? r.body?.email): Identity {
+/**
+ * A name as people type it: spaces around it, case, width and composition do not make another one. For login forms. A
+ * form with both `username` and `email` does not say which of them logs in, so all such forms share one key: otherwise a
+ * fresh value in the field that the login ignores would be fresh quota.
+ */
+export function username(read: (r: Seen) => unknown = typedName): Identity {
   checkReader('username', read)
   return known('username', r => {
     const name = read(r)
-    return typeof name === 'string' ? folded(name.slice(0, LONGEST_NAME)) : name
+    return typeof name === 'string' ? folded(name.trim()) : name
   })
 }
 
-/** Nobody's name is longer, and a stranger's megabyte must not be worked through. */
-const LONGEST_NAME = 1024
+function typedName(r: Seen): unknown {
+  const names = [r.body?.username, r.body?.email].filter(isGiven)
+  return names.length > 1 && names[0] !== names[1] ? names : names[0]
+}
+
+/** The whole name is folded, since a part of it would be another name. This bounds the work that a stranger can cause. */
+const LONGEST_FOLDED = 16_384
 
 /** By way of upper case, since some letters (ß, ς) have no other way to meet those that mean the same. */
 function folded(name: string): string {
+  if (name.length > LONGEST_FOLDED) return name
   return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC').trim()
 }
 
@@ -149,7 +159,20 @@ function checkParts(helper: string, parts: readonly unknown[]): void {
 
 function known(kind: string, read: (r: Seen) => unknown): Identity {
   checkReader(kind, read)
-  return new Identity(facts => named(kind, textOf(answered(read(facts.seen)))) ?? facts.ip)
+  return new Identity(facts => {
+    const value = answered(read(facts.seen))
+    if (!isGiven(value)) return facts.ip
+    return named(kind, textOf(value)) ?? `${kind}?`
+  })
+}
+
+/**
+ * Whether there is a value at all. One that is there but is no text (`["victim"]` in a login form) does not fall back to
+ * the address: all such values share the key `kind?`, so that no address gets fresh guesses by them.
+ */
+function isGiven(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() !== ''
+  return value !== undefined && value !== null && value !== false
 }
 
 function checkReader(kind: string, read: unknown): void {
@@ -159,7 +182,14 @@ function checkReader(kind: string, read: unknown): void {
 /** What a user's function may answer in place of a text. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value
-  return typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : undefined
+  return typeof value === 'bigint' || Number.isSafeInteger(value) || isId(value) ? String(value) : undefined
+}
+
+/** An id object of a database, such as MongoDB's ObjectId: of a class that says how it is written. No JSON makes one. */
+function isId(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype !== null && prototype !== Object.prototype && value.toString !== Object.prototype.toString
 }
 
 /** Long values are kept as their hash: what a stranger sends must not fill the store. */
