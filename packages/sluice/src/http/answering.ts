@@ -74,16 +74,17 @@ export class Answering {
     return longest
   }
 
-  /** A limit of everybody's, not of the caller. */
+  /** A limit of everybody's, not of the caller. The bucket of preflights is none of the limits, and by caller. */
   isShared(name: string): boolean {
-    return this.limits.find(limit => limit.name === name)?.limit.key === undefined
+    const found = this.limits.find(limit => limit.name === name)
+    return found !== undefined && found.limit.key === undefined
   }
 
   /** Whether a limit that refused must not be known. */
   isQuiet(states: readonly LimitState[]): boolean {
     return (
       this.someQuiet &&
-      states.some(state => !state.allowed && !state.shadow && this.limitOf(state).limit.quiet === true)
+      states.some(state => !state.allowed && !state.shadow && this.limits.find(({ name }) => name === state.name)?.limit.quiet === true)
     )
   }
 

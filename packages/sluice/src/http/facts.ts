@@ -86,10 +86,11 @@ export class Facts {
     return this.reader.header(this.raw, name.toLowerCase())
   }
 
-  /** A browser asks on its own whether it may ask: that is no request of the caller's. */
+  /** A browser asks on its own, for a page of another origin, whether it may ask: that is no request of the caller's. */
   get isPreflight(): boolean {
     const { raw, reader } = this
-    return reader.method(raw) === 'OPTIONS' && reader.header(raw, 'access-control-request-method') !== undefined
+    if (reader.method(raw) !== 'OPTIONS' || !this.isCrossOrigin) return false
+    return reader.header(raw, 'access-control-request-method') !== undefined
   }
 
   /** Asked by a page of another origin. */

@@ -126,16 +126,6 @@ describe('each function of the user is called once a request', () => {
   })
 })
 
-test('a preflight is no request of the caller, and any other OPTIONS is', () => {
-  const guard = createGuard({ policy: of(1), clock: clock() })
-  const preflight = {
-    method: 'OPTIONS',
-    headers: { origin: 'https://a.example', 'access-control-request-method': 'PUT' },
-  }
-  expect([ask(guard, preflight), ask(guard, preflight)]).toEqual([undefined, undefined])
-  expect(statuses(guard, 2, { method: 'OPTIONS' })).toEqual([200, 429])
-})
-
 test('every decision is told, with the request it was made for', () => {
   const { decisions, onDecision } = heard()
   const seen: unknown[] = []

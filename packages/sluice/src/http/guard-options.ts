@@ -8,6 +8,7 @@ import type { GuardEvent } from './guard-event.ts'
 import { checkGuardLimit, GUARD_LIMIT_OPTIONS, type GuardLimit } from './guard-limit.ts'
 import type { HeaderFamily } from './headers.ts'
 import { ip } from './identity.ts'
+import type { PreflightOption } from './preflights.ts'
 import { SITE_OPTIONS, type SiteOptions } from './site.ts'
 
 /** What every adapter's `rateLimit` takes. */
@@ -38,6 +39,8 @@ export interface GuardSettings extends SiteOptions {
   allow?: readonly string[]
   /** Addresses that are not served at all: 403. They win over `allow`. */
   deny?: readonly string[]
+  /** How many CORS preflights an address may send, `'600/m'` by default; `'count'` treats them as any request. */
+  preflight?: PreflightOption
   /** Changes the answer to a refused request: what it returns stands in place of what it was handed. */
   refuse?: (refusal: RefusalParts, decision: Decision, r: Seen) => Partial<RefusalParts> | undefined
   /** Called with every decision, refused or not. */
@@ -46,7 +49,8 @@ export interface GuardSettings extends SiteOptions {
 }
 
 const SETTINGS: readonly string[] = [
-  ...['name', 'prefix', 'store', 'clock', 'headers', 'skip', 'allow', 'deny', 'refuse', 'onDecision', 'onEvent'],
+  ...['name', 'prefix', 'store', 'clock', 'headers', 'skip', 'allow', 'deny', 'preflight'],
+  ...['refuse', 'onDecision', 'onEvent'],
   ...SITE_OPTIONS,
 ]
 const FUNCTIONS = ['skip', 'refuse', 'onDecision', 'onEvent'] as const

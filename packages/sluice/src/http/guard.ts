@@ -23,6 +23,7 @@ import { hashOf } from './identity.ts'
 import { Lists } from './lists.ts'
 import type { Outcome } from './outcome.ts'
 import { placeKeysOf } from './place-keys.ts'
+import { type Preflights, preflightsOf } from './preflights.ts'
 import { DENIED, GONE, type Refusal, refusalOf } from './refusal.ts'
 import { RouteGuards } from './route-guards.ts'
 import { type Route, withRoute } from './route-options.ts'
@@ -46,6 +47,7 @@ export class Guard {
   private readonly bound: Readonly<Record<string, LimitOptions<Facts>>>
   private readonly site: Site
   private readonly lists: Lists
+  private readonly preflights: Preflights | undefined
   private readonly telling: Telling
   private readonly answering: Answering
   private readonly following: Following
@@ -82,6 +84,7 @@ export class Guard {
     const bucketId = (bucket: readonly string[]) => hashOf(encodeKey([prefix, name, ...bucket], name)).slice(0, 16)
     this.answering = new Answering(limits, headerFamilies(options.headers), bucketId)
     this.clock = store.clock
+    this.preflights = preflightsOf(options.preflight, store.clock)
     this.following = new Following(this.limiter, limits, this.clock, this.telling)
     const all = Object.values(limits)
     this.reserves = all.some(limit => limit.countWhen ?? limit.resetWhen ?? limit.settle)
@@ -92,9 +95,9 @@ export class Guard {
   /** What becomes of a request; undefined where no limit concerns it, and it goes on as if there were no guard. */
   ask<Raw, Reply>(raw: Raw, reply: Reply, reader: Reader<Raw, Reply>): Maybe<Outcome | undefined> {
     const facts = new Facts(raw, reader as Reader<unknown, never>, this.site)
-    if (facts.isPreflight) return undefined
     const listed = this.lists.isEmpty ? undefined : this.lists.of(facts)
     if (listed !== undefined || this.off) return listed === 'denied' ? refusedBy(DENIED) : undefined
+    if (this.preflights !== undefined && facts.isPreflight) return this.askPreflight(this.preflights, facts)
     if (this.reserves) return this.askAndReserve(facts, reply, reader)
     const keys = this.isShort ? this.lanes.keysFor(facts) : undefined
     if (keys !== undefined) return this.askInLane(keys, facts, reply, reader)
@@ -124,8 +127,17 @@ export class Guard {
 
   close(): Maybe<void> {
     this.routes.close()
+    this.preflights?.close()
     const closed = this.limiter.close()
     return this.ownStore ? this.options.store!.close() : closed
+  }
+
+  /** A preflight that passes is answered as if there were no guard. */
+  private askPreflight(preflights: Preflights, facts: Facts): Outcome | undefined {
+    const decision = preflights.decide(facts)
+    this.telling.decision(decision, facts)
+    if (decision.allowed) return undefined
+    return { ...refusedBy(this.refusal(decision, facts)), expose: this.answering.exposed }
   }
 
   private askAndReserve<Reply>(facts: Facts, reply: Reply, reader: Reader<never, Reply>): Maybe<Outcome | undefined> {
