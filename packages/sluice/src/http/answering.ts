@@ -84,7 +84,10 @@ export class Answering {
   isQuiet(states: readonly LimitState[]): boolean {
     return (
       this.someQuiet &&
-      states.some(state => !state.allowed && !state.shadow && this.limits.find(({ name }) => name === state.name)?.limit.quiet === true)
+      states.some(
+        state =>
+          !state.allowed && !state.shadow && this.limits.find(({ name }) => name === state.name)?.limit.quiet === true,
+      )
     )
   }
 

@@ -108,6 +108,10 @@ const ONLY_HANDLERS = 'Nest asks its guards about handlers, and nobody about wha
 const NEST = {
   'what no route serves is counted together': ONLY_HANDLERS,
   'any other OPTIONS is counted': ONLY_HANDLERS,
+  'preflights have a bucket of their own': ONLY_HANDLERS,
+  "with preflight: 'count' a preflight is counted as any request": ONLY_HANDLERS,
+  'a preflight of a denied address is not served': ONLY_HANDLERS,
+  'what names no origin is no preflight': ONLY_HANDLERS,
   'the error handler does not see a refusal': 'in Nest a refusal is an exception, for exception filters to see',
 }
 // Express builds its requests and responses on those of node:http: it does not serve HTTP/2.
