@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { canonicalPath } from 'sluice/http'
+import { pathsOf } from 'sluice/http'
 import type { Attributes } from 'sluice/rules'
 import type { DecideQuery } from './decide-query.ts'
 import { BadRequest } from './exchange.ts'
@@ -34,13 +34,17 @@ export function itself(request: IncomingMessage, ip: string): Attributes {
   return { ...facts(ip, request.method, request.url ?? '/', hostOf(request)), proto: 'http' }
 }
 
-/** In one spelling each, so that another spelling is no way around a limit. */
+/**
+ * In one spelling each, so that another spelling is no way around a limit. A path that servers read differently has
+ * several routes: nobody knows which server is behind the proxy.
+ */
 function facts(ip: string, method = 'GET', uri: string, host: string) {
+  const paths = pathsOf(uri)
   const name = method.toUpperCase()
   return {
     ip,
     method: name === 'HEAD' ? 'GET' : name,
-    route: canonicalPath(uri),
+    route: paths.length === 1 ? paths[0]! : paths,
     host: host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, ''),
   }
 }

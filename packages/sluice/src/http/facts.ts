@@ -48,6 +48,7 @@ export class Facts {
   private readonly site: Site
   private address: string | undefined
   private template: string | null | undefined
+  private others: readonly Facts[]
   private view: Seen | undefined
 
   constructor(raw: unknown, reader: Reader<unknown, never>, site: Site) {
@@ -59,6 +60,7 @@ export class Facts {
     this.costs = undefined
     this.address = undefined
     this.template = null
+    this.others = NO_OTHERS
     this.view = undefined
   }
 
@@ -75,6 +77,15 @@ export class Facts {
   get route(): string | undefined {
     if (this.template === null) this.template = this.readRoute()
     return this.template
+  }
+
+  /**
+   * The same request at each other route that some server finds in its path; nearly always there is none. Nobody knows
+   * which server is behind the guard: a limit applies if it does at any of them, and nothing is let off unless at all.
+   */
+  get elsewhere(): readonly Facts[] {
+    if (this.template === null) this.template = this.readRoute()
+    return this.others
   }
 
   get method(): string {
@@ -112,11 +123,22 @@ export class Facts {
 
   private readRoute(): string | undefined {
     const { routes } = this.site
-    return routes === undefined ? this.reader.route?.(this.raw) : routes(this.reader.target(this.raw))
+    if (routes === undefined) return this.reader.route?.(this.raw)
+    const templates = routes(this.reader.target(this.raw))
+    if (templates.length > 1) this.others = templates.slice(1).map(template => this.at(template))
+    return templates[0]
+  }
+
+  private at(template: string | undefined): Facts {
+    const facts = new Facts(this.raw, this.reader, this.site)
+    facts.template = template
+    return facts
   }
 }
 
 function noHeader(): undefined {}
+
+const NO_OTHERS: readonly Facts[] = []
 
 /** The request that a user's function sees. */
 export function factsOf(seen: Seen): Facts {

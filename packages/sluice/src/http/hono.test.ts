@@ -47,6 +47,20 @@ test('a pattern for many paths is not the template of what another route serves'
   expect(await templates(open, paths)).toEqual(['/admin/users', '/any/:id', '/*', '/*'])
 })
 
+test('a pattern for all methods is the route of what it serves, and middleware is none', async () => {
+  const open: Open = ({ limiters }) => {
+    const app = new Hono().use((_, next) => next()).use(rateLimit(limiters[0]!))
+    app.use('/files/*', (_, next) => next())
+    app.all('/files/*', context => context.text('a file'))
+    app.all('/passed/*', async (_, next) => next())
+    app.all('/mounted/*', (context, _next) => Promise.resolve(context.text('mounted')))
+    app.get('/page/*', context => context.text('the page'))
+    return createAdaptorServer({ fetch: app.fetch })
+  }
+  const paths = ['/files/a', '/files/a/b', '/mounted/1', '/page/1', '/nothing']
+  expect(await templates(open, paths)).toEqual(['/files/*', '/files/*', '/mounted/*', '/page/*', undefined])
+})
+
 test('what another server answered is sent on with the fields', async () => {
   await withUpstream(async url => {
     for (const policy of ['5/m', concurrency({ limit: 5, ttl: '1m' })] as const) {

@@ -17,7 +17,13 @@ export interface HonoContext {
     readonly method: string
     readonly url: string
     header(name: string): string | undefined
-    readonly matchedRoutes: readonly { readonly method: string; readonly path: string }[]
+    readonly matchedRoutes: readonly {
+      readonly method: string
+      readonly path: string
+      readonly handler: (...args: never[]) => unknown
+    }[]
+    /** Which of the matched runs now. */
+    readonly routeIndex: number
   }
   readonly env: unknown
   get res(): Response
@@ -75,14 +81,24 @@ function refuse(outcome: Outcome, { status, fields, body }: Refusal, context: Ho
 
 /**
  * Middleware is matched like routes are: mostly for all methods, or by a pattern for many paths. The route is what is for
- * neither, or is the first that comes near.
+ * neither, or is the first that comes near. Of patterns for all methods (`app.all('/files/*')`) only those behind this
+ * middleware can be it, and a handler is told from middleware by taking no `next`; where all take one, the last is it.
  */
 function routeOf({ req }: HonoContext): string | undefined {
-  const exact = req.matchedRoutes.filter(({ path }) => !path.includes('*'))
-  const route = exact.find(isForOneMethod) ?? exact[0] ?? req.matchedRoutes.find(isForOneMethod)
-  return route?.path
+  const { matchedRoutes, routeIndex } = req
+  const exact = matchedRoutes.filter(({ path }) => !path.includes('*'))
+  const route = exact.find(isForOneMethod) ?? exact[0]
+  if (route !== undefined) return route.path
+  const behind = matchedRoutes.slice(routeIndex + 1)
+  return (behind.find(pattern => isForOneMethod(pattern) || isHandler(pattern)) ?? behind.at(-1))?.path
 }
 
-function isForOneMethod({ method }: { readonly method: string }): boolean {
+type Matched = HonoContext['req']['matchedRoutes'][number]
+
+function isForOneMethod({ method }: Matched): boolean {
   return method !== 'ALL'
+}
+
+function isHandler({ handler }: Matched): boolean {
+  return handler.length < 2
 }

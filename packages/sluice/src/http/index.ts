@@ -23,6 +23,6 @@ export {
   username,
 } from './identity.ts'
 export { type LoginOptions, loginLimits } from './login.ts'
+export { canonicalPath, pathsOf } from './path-readings.ts'
 export { type Plans, plans } from './plans.ts'
 export type { Route } from './route-options.ts'
-export { canonicalPath } from './routes.ts'

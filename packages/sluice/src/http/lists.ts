@@ -27,8 +27,11 @@ export class Lists {
   }
 
   private skips(facts: Facts): boolean {
+    const { skip } = this
+    if (skip === undefined) return false
     try {
-      return yesOrNo('skip', this.skip?.(facts.seen) ?? false)
+      const skips = ({ seen }: Facts) => yesOrNo('skip', skip(seen) ?? false)
+      return skips(facts) && facts.elsewhere.every(skips)
     } catch (error) {
       this.failed(error)
       return false

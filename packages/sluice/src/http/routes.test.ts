@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { routeTable } from './routes.ts'
 
-const find = routeTable(['/', '/orders/:id', '/orders/new', '/orders/:id/items/:item', '/files/*', '/x', '/caf\u00e9'])
+const routesOf = routeTable(['/', '/orders/:id', '/orders/new', '/orders/:id/items/:item', '/files/*', '/x', '/caf\u00e9'])
+/** The most specific of those that some server may find. */
+const find = (target: string) => routesOf(target)[0]
 
 describe('a path finds its template', () => {
   test.each([
@@ -43,6 +45,19 @@ describe('no spelling makes a second bucket (CVE-2025-71399, CVE-2026-14198, CVE
     '/x%3Ba=b',
     '/\\x',
   ])('%s', path => expect(find(path)).toBe('/x'))
+})
+
+describe('a path has one reading unless servers differ', () => {
+  test.each<[string, readonly unknown[]]>([
+    ['/orders/17', ['/orders/:id']],
+    ['/.well-known/x', [undefined]],
+    ['/orders/a%20b', ['/orders/:id']],
+    ['/orders/a%2Fb', ['/orders/:id', undefined]],
+    ['/files/..%2fx', ['/x', '/files/*']],
+    ['/orders/1\\..\\..\\x', ['/x', '/orders/:id', undefined]],
+    ['//orders/x', ['/x', '/orders/:id']],
+    ['/x;/../orders/1', ['/x', '/orders/:id', undefined]],
+  ])('%s', (path, routes) => expect(routesOf(path)).toEqual(routes))
 })
 
 test('a path that cannot be decoded, or is endless, is nobody’s', () => {

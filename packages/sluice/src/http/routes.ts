@@ -1,14 +1,42 @@
 import { expected } from '../errors.ts'
+import { readingsOf } from './path-readings.ts'
 
 /**
- * Finds the template of a path. All spellings that a server may serve alike find the same one: `//x`, `/x/`, `/X`,
- * `/x;a=b`, `%2F` or a backslash for `/`. Of several that fit, the one with the earliest plain segment wins, whatever
- * their order.
+ * Finds the templates of a path, one for each way that some server reads it; undefined among them where a reading has
+ * none. The most specific stands first. Nearly every path has one reading. Within one, of several templates that fit the
+ * one with the earliest plain segment wins, whatever their order.
  */
-export function routeTable(templates: readonly string[]): (target: string) => string | undefined {
+export type RouteTable = (target: string) => readonly (string | undefined)[]
+
+export function routeTable(templates: readonly string[]): RouteTable {
   const root = new Segment()
   for (const template of templates) add(root, template)
-  return target => find(root, segmentsOf(target.replaceAll('\\', '/')), 0)
+  return target => {
+    const readings = readingsOf(target)
+    if (readings.length === 1) return [find(root, readings[0]!, 0)]
+    const found = new Set(readings.map(segments => find(root, segments, 0)))
+    return [...found].sort((a, b) => vagueness(a) - vagueness(b))
+  }
+}
+
+/** A template without parameters says most about a path, and no template says least. */
+function vagueness(template: string | undefined): number {
+  if (template === undefined) return 3
+  return template.includes('*') ? 2 : template.includes(':') ? 1 : 0
+}
+
+/** Its author may have written it as it is sent, `/caf%C3%A9`. */
+export function templateSegments(template: string): string[] {
+  const segments = template.split('/').filter(part => part !== '')
+  return segments.map(part => decoded(part).toLowerCase())
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }
 
 /** One step of the way: what may follow it, and the template that ends here. */
@@ -25,7 +53,7 @@ function add(root: Segment, template: string): void {
     throw expected('SLUICE_BAD_OPTION', "routes as templates such as '/orders/:id' or '/files/*'", template)
   }
   let segment = root
-  for (const part of segmentsOf(template)) {
+  for (const part of templateSegments(template)) {
     if (part === '*') {
       segment.rest ??= template
       return
@@ -55,42 +83,4 @@ function find(segment: Segment, parts: readonly string[], index: number): string
   return (
     (plain && find(plain, parts, index + 1)) ?? (segment.any && find(segment.any, parts, index + 1)) ?? segment.rest
   )
-}
-
-/** A path longer than this is nobody's route. */
-const MOST_SEGMENTS = 64
-
-/** The parts of a path as every server would read them: decoded, in lower case, without parameters, dots resolved. */
-export function segmentsOf(target: string): string[] {
-  const parts: string[] = []
-  for (const part of decoded(pathOf(target)).split('/', MOST_SEGMENTS * 2)) {
-    const end = part.indexOf(';')
-    const name = (end === -1 ? part : part.slice(0, end)).toLowerCase()
-    if (name === '..') parts.pop()
-    else if (name !== '' && name !== '.') parts.push(name)
-  }
-  return parts.length > MOST_SEGMENTS ? parts.slice(0, MOST_SEGMENTS + 1) : parts
-}
-
-/** One spelling for all those of a path. */
-export function canonicalPath(target: string): string {
-  return `/${segmentsOf(target).join('/')}`
-}
-
-/** Without scheme, host, query and fragment. */
-function pathOf(target: string): string {
-  const path = target.startsWith('/') ? target : target.replace(SCHEME_AND_HOST, '')
-  const end = path.search(/[?#]/)
-  return end === -1 ? path : path.slice(0, end)
-}
-
-const SCHEME_AND_HOST = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i
-
-function decoded(path: string): string {
-  if (!path.includes('%')) return path
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
 }

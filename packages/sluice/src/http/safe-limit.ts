@@ -52,7 +52,7 @@ export class SafeLimit {
     if (key === undefined && when === undefined) return undefined
     const read = key === undefined ? () => '' : key instanceof Identity ? this.identity(key) : this.ownKey(key)
     if (key instanceof Identity && (when ?? rollout ?? resetWhen) === undefined) return read
-    const applied = when === undefined ? read : (facts: Facts) => (this.applies(facts) ? read(facts) : undefined)
+    const applied = when === undefined ? read : (facts: Facts) => this.readWhereItApplies(facts, read)
     return facts => this.remembered(facts, applied)
   }
 
@@ -93,6 +93,11 @@ export class SafeLimit {
     return facts.ip
   }
 
+  private readWhereItApplies(facts: Facts, read: (facts: Facts) => Key | undefined): Key | undefined {
+    const where = this.applies(facts) ? facts : facts.elsewhere.find(other => this.applies(other))
+    return where === undefined ? undefined : read(where)
+  }
+
   private applies(facts: Facts): boolean {
     try {
       return yesOrNo('when', this.limit.when!(facts.seen))
@@ -122,7 +127,9 @@ export class SafeLimit {
     const read = typeof cost === 'function' ? (facts: Facts) => cost(facts.seen) : routeCosts(cost)
     const safe = (facts: Facts) => {
       try {
-        return checkCost(answered(read(facts)))
+        let most = checkCost(answered(read(facts)))
+        for (const other of facts.elsewhere) most = Math.max(most, checkCost(answered(read(other))))
+        return most
       } catch (error) {
         this.telling.fallback(this.name, 'cost', '1', error)
         return 1
@@ -137,14 +144,18 @@ export class SafeLimit {
   }
 
   private modeFor(facts: Facts): LimitMode {
+    const read = ({ seen }: Facts) => checkMode(answered((this.limit.mode as (r: unknown) => unknown)(seen)))
     try {
-      return checkMode(answered((this.limit.mode as (r: unknown) => unknown)(facts.seen)))
+      const modes = [read(facts), ...facts.elsewhere.map(read)]
+      return STRICTEST_FIRST.find(mode => modes.includes(mode))!
     } catch (error) {
       this.telling.fallback(this.name, 'mode', "'enforce'", error)
       return 'enforce'
     }
   }
 }
+
+const STRICTEST_FIRST: readonly LimitMode[] = ['enforce', 'shadow', 'off']
 
 /** Every process finds the same for a key, and who is in at one percent is in at two. */
 function rolledOut(key: Key | undefined, percent: number): LimitMode {

@@ -1,6 +1,6 @@
 import { expected } from '../errors.ts'
 import { type AddressSource, clientAddress, type TrustProxy } from './client-address.ts'
-import { routeTable } from './routes.ts'
+import { type RouteTable, routeTable } from './routes.ts'
 
 /** Where a guard stands: what is in front of it, and which routes are behind it. */
 export interface SiteOptions {
@@ -20,7 +20,7 @@ export interface Site {
   readonly wholeAddress: ReturnType<typeof clientAddress>
   /** No header can change who the client is. */
   readonly trustsNobody: boolean
-  readonly routes: ((target: string) => string | undefined) | undefined
+  readonly routes: RouteTable | undefined
 }
 
 export const SITE_OPTIONS = ['trustProxy', 'addressFrom', 'ipv6Prefix', 'routes'] as const

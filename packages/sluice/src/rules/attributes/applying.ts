@@ -1,14 +1,13 @@
 import type { Key } from '../../limiter/limits.ts'
 import type { Policy } from '../../policy.ts'
-import { type Attributes, attributeOf } from './attributes.ts'
+import { type Attributes, attributeOf, readingsOf } from './attributes.ts'
 import type { Condition } from './conditions.ts'
 import { isPlans, type RuleLimit } from './limit.ts'
 
 /** The first condition that does not hold; undefined where all do. */
 export function mismatch({ when }: RuleLimit, subject: Attributes): Condition | undefined {
   for (const condition of when) {
-    const value = attributeOf(subject, condition.attribute)
-    if (value === undefined || !condition.holds(value)) return condition
+    if (!readingsOf(subject, condition.attribute).some(condition.holds)) return condition
   }
   return undefined
 }
@@ -21,13 +20,21 @@ export function mismatch({ when }: RuleLimit, subject: Attributes): Condition | 
 export function keyFor(limit: RuleLimit, subject: Attributes): Key | undefined {
   const parts: string[] = []
   for (const attribute of limit.key) {
-    const value = attributeOf(subject, attribute)
+    const value = countedBy(limit, subject, attribute)
     if (value === undefined) return undefined
     parts.push(value)
   }
   if (mismatch(limit, subject) !== undefined) return undefined
   for (const attribute of limit.key) parts.push(attribute)
   return parts
+}
+
+/** The reading of an attribute that fits the limit's condition on it, or else the first. */
+function countedBy({ when }: RuleLimit, subject: Attributes, attribute: string): string | undefined {
+  const readings = readingsOf(subject, attribute)
+  if (readings.length < 2) return readings[0]
+  const conditions = when.filter(condition => condition.attribute === attribute)
+  return readings.find(reading => conditions.every(({ holds }) => holds(reading))) ?? readings[0]
 }
 
 export function applies(limit: RuleLimit, subject: Attributes): boolean {

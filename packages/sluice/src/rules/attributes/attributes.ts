@@ -1,10 +1,24 @@
 import { expected } from '../../errors.ts'
 
-/** What is known about a request: `{ ip: '203.0.113.7', user: '42', route: '/search' }`. */
-export type Attributes = Readonly<Record<string, string | number>>
+/**
+ * What is known about a request: `{ ip: '203.0.113.7', user: '42', route: '/search' }`. A list holds the readings of one
+ * thing, where servers read it differently: a limit applies if one of them fits, and counts by that one or by the first.
+ */
+export type Attributes = Readonly<Record<string, string | number | readonly string[]>>
 
-/** An attribute as text; undefined where the subject does not have it. */
+/** An attribute as text, the first reading of it; undefined where the subject does not have it. */
 export function attributeOf(subject: Attributes, name: string): string | undefined {
+  const value = given(subject, name)
+  return Array.isArray(value) ? value[0] : value
+}
+
+/** All readings of an attribute. */
+export function readingsOf(subject: Attributes, name: string): readonly string[] {
+  const value = given(subject, name)
+  return value === undefined ? [] : Array.isArray(value) ? value : [value]
+}
+
+function given(subject: Attributes, name: string): string | string[] | undefined {
   if (typeof subject !== 'object' || subject === null) {
     throw expected('SLUICE_BAD_KEY', 'a subject as an object of attributes', subject)
   }
@@ -13,6 +27,7 @@ export function attributeOf(subject: Attributes, name: string): string | undefin
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return undefined
   if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return String(value)
+  if (Array.isArray(value) && value.length > 0 && value.every(one => typeof one === 'string')) return value
   throw expected('SLUICE_BAD_KEY', `attribute '${name}' as text or a number`, value)
 }
 

@@ -1,0 +1,145 @@
+/**
+ * How servers read the path of a request. They agree on plain paths. On others they differ: in what separates segments,
+ * what they decode, and whether and when they resolve dots. A limit on a route has to hold whichever server is behind it,
+ * so a path has as many readings as servers find in it.
+ */
+
+/** What one server makes of a path. */
+interface Reading {
+  /** `//x/login` has `x` for its host, as in `new URL('//x/login', base)`. */
+  readonly host?: true
+  /** A backslash separates segments. */
+  readonly backslash?: true
+  /** What a semicolon begins: the parameters of its segment, or the query. Otherwise it is a character like others. */
+  readonly semicolon?: 'parameters' | 'query'
+  /** `%2F` separates segments, and does so already for the dots or only after they are resolved. */
+  readonly encodedSlash?: 'before dots' | 'after dots'
+  /** Which dot segments are resolved: also those spelt `%2e`, or only those spelt `.`. */
+  readonly dots?: 'all' | 'raw'
+  /** `..` takes an empty segment away, where otherwise slashes in a row are one. */
+  readonly emptySegments?: true
+}
+
+/** The first is the one that resolves most; what is known of a request by one path is known by that. */
+const READINGS: readonly Reading[] = [
+  { backslash: true, semicolon: 'parameters', encodedSlash: 'before dots', dots: 'all' },
+  // nginx, which hands on what it has decoded; the second with `merge_slashes off`
+  { encodedSlash: 'before dots', dots: 'all' },
+  { encodedSlash: 'before dots', dots: 'all', emptySegments: true },
+  // WHATWG URLs: of a target against a base, and of an origin with the target behind it, as in Hono and fetch
+  { host: true, backslash: true, dots: 'all', emptySegments: true },
+  { backslash: true, dots: 'all', emptySegments: true },
+  // the same by a handler that decodes afterwards
+  { host: true, backslash: true, dots: 'all', emptySegments: true, encodedSlash: 'after dots' },
+  { backslash: true, dots: 'all', emptySegments: true, encodedSlash: 'after dots' },
+  // Express, Koa and find-my-way take segments as they come; the second way through url.parse
+  {},
+  { backslash: true },
+  // Fastify 4, or 5 with `useSemicolonDelimiter`
+  { semicolon: 'query' },
+  // servlet containers take parameters off before they resolve dots
+  { semicolon: 'parameters', dots: 'all' },
+  // path.posix.normalize
+  { dots: 'raw' },
+  // decoded as a whole, then split
+  { encodedSlash: 'after dots' },
+]
+
+/** A path with none of these reads the same everywhere. */
+const UNPLAIN = /[%\\;]|\/\/|\/\.\.?(?:\/|$)|[^\0-\x7f]/
+
+/** The segments of a path, decoded and in lower case, in every way that some server reads it; each way once. */
+export function readingsOf(target: string): readonly (readonly string[])[] {
+  const path = pathOf(target)
+  if (!UNPLAIN.test(path)) return [bounded(path.split('/').filter(isNotEmpty).map(inLowerCase))]
+  const readings = new Map<string, readonly string[]>()
+  for (const reading of READINGS) {
+    const segments = bounded(segmentsIn(path, reading))
+    readings.set(pathFrom(segments), segments)
+  }
+  return [...readings.values()]
+}
+
+/** The paths that a target may be read as, each in one spelling; the first is the one that resolves most. */
+export function pathsOf(target: string): readonly string[] {
+  return readingsOf(target).map(pathFrom)
+}
+
+/** One spelling for all those of a path. */
+export function canonicalPath(target: string): string {
+  return pathsOf(target)[0]!
+}
+
+/** A slash within a segment stays encoded, so that `/a%2fb` and `/a/b` differ where a server tells them apart. */
+function pathFrom(segments: readonly string[]): string {
+  return `/${segments.map(segment => segment.replaceAll('/', '%2f')).join('/')}`
+}
+
+function segmentsIn(path: string, reading: Reading): string[] {
+  const { host, backslash, semicolon, encodedSlash, dots, emptySegments } = reading
+  let text = backslash ? path.replaceAll('\\', '/') : path
+  if (host) text = text.replace(/^\/\/+[^/]*/, '')
+  if (semicolon === 'query') text = text.replace(/;.*$/s, '')
+  if (encodedSlash === 'before dots') text = withSlashes(text, backslash)
+  const found: string[] = []
+  for (const part of text.split('/')) {
+    if (part === '' && !emptySegments) continue
+    const name = dots === 'all' ? decoded(part) : part
+    const step = dots === undefined ? '' : semicolon === 'parameters' ? withoutParameters(name) : name
+    if (step === '..') found.pop()
+    else if (step !== '.') found.push(part)
+  }
+  const parts = encodedSlash === 'after dots' ? withSlashes(found.join('/'), backslash).split('/') : found
+  return parts.map(part => inLowerCase(withoutParameters(decoded(part)))).filter(isNotEmpty)
+}
+
+function withSlashes(text: string, backslash: true | undefined): string {
+  return text.replace(backslash ? /%2f|%5c/gi : /%2f/gi, '/')
+}
+
+/** No server takes a parameter for a part of a plain segment's name, so no reading keeps them. */
+function withoutParameters(part: string): string {
+  const end = part.indexOf(';')
+  return end === -1 ? part : part.slice(0, end)
+}
+
+/** Longer paths are nobody's route; what takes whatever is left still takes them. Dots are resolved by then. */
+const MOST_SEGMENTS = 64
+
+function bounded(segments: string[]): readonly string[] {
+  return segments.length > MOST_SEGMENTS ? segments.slice(0, MOST_SEGMENTS + 1) : segments
+}
+
+/** Without scheme, host, query and fragment. */
+function pathOf(target: string): string {
+  const path = target.startsWith('/') ? target : target.replace(SCHEME_AND_HOST, '')
+  const end = path.search(/[?#]/)
+  return end === -1 ? path : path.slice(0, end)
+}
+
+const SCHEME_AND_HOST = /^[a-z][a-z\d+.-]*:\/\/[^/\\?#]*/i
+
+/**
+ * Byte by byte: what is no UTF-8 does not keep the rest from being decoded. Servers in Node hand on the bytes of a target
+ * as characters up to U+00FF, so these are bytes as well.
+ */
+function decoded(part: string): string {
+  return part.replace(BYTES, run => {
+    const bytes = run
+      .match(BYTE)!
+      .map(byte => (byte.length === 1 ? byte.charCodeAt(0) : Number.parseInt(byte.slice(1), 16)))
+    return utf8.decode(Uint8Array.from(bytes))
+  })
+}
+
+const BYTE = /%[\da-f]{2}|[\x80-\xff]/gi
+const BYTES = /(?:%[\da-f]{2}|[\x80-\xff])+/gi
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+
+function inLowerCase(text: string): string {
+  return text.toLowerCase()
+}
+
+function isNotEmpty(text: string): boolean {
+  return text !== ''
+}
