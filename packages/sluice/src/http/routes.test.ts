@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { routeTable } from './routes.ts'
 
-const routesOf = routeTable(['/', '/orders/:id', '/orders/new', '/orders/:id/items/:item', '/files/*', '/x', '/caf\u00e9'])
+const routesOf = routeTable([
+  '/',
+  '/orders/:id',
+  '/orders/new',
+  '/orders/:id/items/:item',
+  '/files/*',
+  '/x',
+  '/caf\u00e9',
+])
 /** The most specific of those that some server may find. */
 const find = (target: string) => routesOf(target)[0]
 
