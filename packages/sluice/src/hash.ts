@@ -1,8 +1,3 @@
-/** Goes on with the hash of a text. */
-export interface HashListener {
-  hashed(text: string, hi: number, lo: number): void
-}
-
 /**
  * HalfSipHash-1-3 over the UTF-16 code units of a string, with a 64-bit result.
  *
@@ -39,10 +34,10 @@ export class KeyHash {
     try {
       hash.draw()
     } catch {
-      hash.tell = (text, listener) => {
+      hash.of = text => {
         hash.draw()
-        hash.tell = KeyHash.prototype.tell
-        hash.tell(text, listener)
+        hash.of = KeyHash.prototype.of
+        return hash.of(text)
       }
     }
     return hash
@@ -54,20 +49,11 @@ export class KeyHash {
     this.key1 = key1!
   }
 
-  of(text: string): number {
-    this.tell(text, undefined)
-    return this.lo
-  }
-
   /**
    * Hashes code units below 256, four to a block, which fits nearly all keys. Any other string goes as bytes, under a
    * key of its own so that it cannot meet one of these. One long function, because a call costs as much as a round.
-   *
-   * It is longer than the engine ever puts in line. So what a listener does is compiled as its end, and whoever asks
-   * stays small enough to be put in line where it is called: a decision is one call, and if it is looked at and dropped,
-   * it is never allocated.
    */
-  tell(text: string, listener: HashListener | undefined): void {
+  of(text: string): number {
     let v0 = this.key0
     let v1 = this.key1
     let v2 = v0 ^ 0x6c796765
@@ -102,8 +88,7 @@ export class KeyHash {
     }
     if (units > 255) {
       this.ofWide(text)
-      listener?.hashed(text, this.hi, this.lo)
-      return
+      return this.lo
     }
     v3 ^= last
     v0 = (v0 + v1) | 0
@@ -128,12 +113,9 @@ export class KeyHash {
       v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
       v2 = (v2 << 16) | (v2 >>> 16)
     }
-    const hi = v0 ^ v2
-    const lo = v1 ^ v3 || 1
-    if (listener === undefined) {
-      this.hi = hi
-      this.lo = lo
-    } else listener.hashed(text, hi, lo)
+    this.hi = v0 ^ v2
+    this.lo = v1 ^ v3 || 1
+    return this.lo
   }
 
   /** The same for a text that may well be the one it was last asked for: several limits often share a key. */

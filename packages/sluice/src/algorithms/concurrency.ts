@@ -82,6 +82,13 @@ export class Slots {
     while (this.first !== undefined && this.first.expiry <= now) this.first.release(now)
   }
 
+  /** Soonest expiry first. */
+  get holders(): readonly Holder[] {
+    const all: Holder[] = []
+    for (let holder = this.first; holder !== undefined; holder = holder.next) all.push(holder)
+    return all
+  }
+
   /** The expiry after which `amount` is free; the caller knows that so much is held. */
   freedAt(amount: number): number {
     let holder = this.first!

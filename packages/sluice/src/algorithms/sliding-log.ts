@@ -35,6 +35,10 @@ export class Ring {
     return this.times[place < this.times.length ? place : place - this.times.length]!
   }
 
+  get bytes(): number {
+    return this.count === 0 ? 0 : 8 * this.times.length
+  }
+
   get newest(): number {
     return this.count === 0 ? 0 : this.at(this.count - 1)
   }

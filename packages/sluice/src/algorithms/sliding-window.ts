@@ -142,3 +142,15 @@ export function credit(cells: Cells, offset: number, rule: SlidingRule, cost: nu
     left -= back
   }
 }
+
+/** The sub-windows that count now, oldest first, each with the share of it that does. */
+export function counters(cells: Cells, offset: number, rule: SlidingRule, now: number) {
+  const index = indexAt(cells, offset, rule, now)
+  const oldest = index - rule.buckets
+  const outsideTicks = Math.max(0, now - index * rule.subTicks)
+  return Array.from({ length: rule.buckets + 1 }, (_, i) => ({
+    n: oldest + i,
+    count: countOf(cells, offset, rule, oldest + i),
+    weight: i === 0 ? 1 - outsideTicks / rule.subTicks : 1,
+  })).filter(({ n }) => n >= 0)
+}

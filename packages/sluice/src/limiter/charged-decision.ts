@@ -4,19 +4,25 @@ import { type Charge, ENFORCED } from '../stores/charge.ts'
 import type { BoundLimit } from './limits.ts'
 
 /**
- * A decision is the charges that came back from the store, at least one, and the one of them that binds; what a user
- * reads is worked out when it is read.
+ * A decision is the charges that came back from their stores, each with its snapshot: everything a user reads is worked out
+ * from those when it is read. Without charges no limit applied, and it passes unlimited.
  */
 export class ChargedDecision implements Decision {
   readonly allowed: boolean
   /** The charges of all limits that applied. */
   readonly charges: readonly Charge[]
+  /** The names of limits that are off, where somebody observes. */
+  off: readonly string[]
   private bound: Charge | undefined
+  /** When it was made, epoch milliseconds, where no charge says so. */
+  private readonly madeAt: number
 
-  constructor(charges: readonly Charge[]) {
+  constructor(charges: readonly Charge[], madeAt = 0) {
     this.charges = charges
     this.allowed = passed(charges)
+    this.off = NONE
     this.bound = undefined
+    this.madeAt = madeAt
   }
 
   /** The binding charge; undefined where no enforced limit applied. */
@@ -26,7 +32,7 @@ export class ChargedDecision implements Decision {
   }
 
   private get atTicks(): number {
-    return (this.binding ?? this.charges[0]!).at
+    return (this.binding ?? this.charges[0])?.at ?? this.madeAt * TICKS_PER_MS
   }
 
   get degraded(): Degraded {
@@ -61,11 +67,11 @@ export class ChargedDecision implements Decision {
   }
 
   get at(): number {
-    return this.atTicks / TICKS_PER_MS
+    return this.charges.length === 0 ? this.madeAt : this.atTicks / TICKS_PER_MS
   }
 
   get resetAt(): number {
-    return (this.binding === undefined ? this.atTicks : this.binding.resetAt) / TICKS_PER_MS
+    return this.binding === undefined ? this.at : this.binding.resetAt / TICKS_PER_MS
   }
 
   get resetAfterMs(): number {
@@ -133,6 +139,7 @@ export class ChargedDecision implements Decision {
   }
 }
 
+const NONE: readonly string[] = []
 const WORSE: readonly Degraded[] = [false, 'open', 'local', 'closed']
 
 /** A charge comes back with the limit it went out with. */

@@ -1,14 +1,8 @@
 import { expected } from '../errors.ts'
 import { BESIDE, Charge, ENFORCED } from '../stores/charge.ts'
-import type { Keys } from '../stores/lane.ts'
 import type { Rule } from '../stores/store.ts'
 import { encodeKey } from './key.ts'
 import { type BoundLimit, checkCost, checkMode } from './limits.ts'
-
-/** Whoever knows what the keys of a subject are made of can keep them, and have them read where it has none. */
-export interface KeyKeeper<S> {
-  of(subject: S, read: (subject: S) => Keys | undefined): Keys | undefined
-}
 
 /** From a subject to what each limit charges it. */
 export class Charging<S> {
@@ -21,17 +15,10 @@ export class Charging<S> {
   private readonly someShare: boolean
   private readonly select: ((subject: S) => Iterable<string>) | undefined
   private readonly byName: ReadonlyMap<string, BoundLimit<S>>
-  private readonly keeper: KeyKeeper<S> | undefined
 
-  constructor(
-    limits: readonly BoundLimit<S>[],
-    shortForm: boolean,
-    select?: (subject: S) => Iterable<string>,
-    keeper?: KeyKeeper<S>,
-  ) {
+  constructor(limits: readonly BoundLimit<S>[], shortForm: boolean, select?: (subject: S) => Iterable<string>) {
     this.limits = limits
     this.select = select
-    this.keeper = keeper
     this.byName = new Map(limits.map(limit => [limit.name, limit]))
     this.someReplace = limits.some(limit => limit.replaces !== undefined)
     this.someShare = limits.some(limit => limit.bucket !== undefined)
@@ -54,14 +41,9 @@ export class Charging<S> {
       if (charge !== undefined) charges[count++] = charge
     }
     if (count < charges.length) charges.length = count
-    if (this.someShare) leaveOutTwice(charges)
-    if (this.someReplace) standIn(charges)
+    if (this.someShare) dropSharedBuckets(charges)
+    if (this.someReplace) applyReplacements(charges)
     return charges
-  }
-
-  /** Whether not all limits are looked at. */
-  get selects(): boolean {
-    return this.select !== undefined
   }
 
   private selected(names: Iterable<string>): BoundLimit<S>[] {
@@ -78,29 +60,6 @@ export class Charging<S> {
     this.someShadow = this.limits.some(({ mode }) => mode === 'shadow' || typeof mode === 'function')
   }
 
-  /** The keys of all limits; undefined where one of them does not apply. */
-  keys(subject: S): Keys | undefined {
-    const { keeper } = this
-    return keeper === undefined ? this.readKeys(subject) : keeper.of(subject, this.readKeys)
-  }
-
-  /** Handed to the keeper as it is. */
-  private readonly readKeys = (subject: S): Keys | undefined => {
-    const { limits } = this
-    const first = this.keyOf(limits[0]!, subject)
-    if (first === undefined || limits.length === 1) return first
-    const keys = new Array<string>(limits.length)
-    keys[0] = first
-    let isOne = true
-    for (let i = 1; i < limits.length; i++) {
-      const key = this.keyOf(limits[i]!, subject)
-      if (key === undefined) return undefined
-      if (key !== first) isOne = false
-      keys[i] = key
-    }
-    return isOne ? first : keys
-  }
-
   /** A charge on one limit; undefined where it does not apply. */
   one(limit: BoundLimit<S>, subject: S, cost: number, role = ENFORCED): Charge | undefined {
     const key = this.keyOf(limit, subject)
@@ -112,7 +71,7 @@ export class Charging<S> {
   /** The same charge on several limits, those left out to which it does not apply. */
   each(limits: readonly BoundLimit<S>[], subject: S, cost: number): Charge[] {
     const charges = limits.map(limit => this.one(limit, subject, cost)).filter(charge => charge !== undefined)
-    if (this.someShare) leaveOutTwice(charges)
+    if (this.someShare) dropSharedBuckets(charges)
     return charges
   }
 
@@ -140,7 +99,7 @@ export class Charging<S> {
 }
 
 /** Of limits that share a bucket, the first that applies stands for all of them: no state is charged twice. */
-function leaveOutTwice(charges: Charge[]): void {
+function dropSharedBuckets(charges: Charge[]): void {
   for (let i = charges.length - 1; i > 0; i--) {
     const { space } = charges[i]!.limit
     if (charges.findIndex(other => other.limit.space === space) < i) charges.splice(i, 1)
@@ -148,7 +107,7 @@ function leaveOutTwice(charges: Charge[]): void {
 }
 
 /** A shadow that replaces a limit takes its place, if that one applies and is enforced. */
-function standIn(charges: readonly Charge[]): void {
+function applyReplacements(charges: readonly Charge[]): void {
   for (const charge of charges) {
     const { replaces } = charge.limit as BoundLimit<never>
     if (charge.role === ENFORCED || replaces === undefined) continue

@@ -3,7 +3,7 @@ import { type Duration, parseDuration } from '../duration.ts'
 import { expected, SluiceError } from '../errors.ts'
 import { type Policy, type PolicyLike, policyOf } from '../policy.ts'
 import type { Charge } from '../stores/charge.ts'
-import { type BlockRule, type Limit, type Rule, ruleOf, type Space, type Store } from '../stores/store.ts'
+import { type BlockRule, type Limit, type Rule, ruleOf, type Store } from '../stores/store.ts'
 import { encodeKey } from './key.ts'
 
 /** `'shadow'` decides without enforcing; `'off'` does not apply. */
@@ -49,8 +49,6 @@ export interface BoundLimit<S> extends Limit {
   readonly name: string
   /** Where its state lives. */
   readonly store: Store
-  readonly space: Space
-  readonly block: BlockRule | undefined
   readonly keyOf: ((subject: S) => Key | undefined) | undefined
   readonly ruleFor: Rule | ((subject: S) => Rule)
   readonly cost: number | ((subject: S) => number) | undefined
@@ -99,7 +97,7 @@ export function bindLimit<S>(
     name,
     store,
     atOnce,
-    space: store.space(encodeKey(bucket === undefined ? [...path, name] : [...path, 'bucket', bucket], name)),
+    space: store.bind(encodeKey(bucket === undefined ? [...path, name] : [...path, 'bucket', bucket], name)),
     block: blockFor === undefined ? undefined : blockRule(blockFor, where),
     keyOf: key,
     ruleFor: typeof policy === 'function' ? subject => chosenRule(policy(subject)) : ruleOf(policyOf(policy)),

@@ -23,7 +23,7 @@ export class LocalLimits {
   private twinOf(limit: BoundLimit<never>): BoundLimit<never> {
     let twin = this.twins.get(limit)
     if (twin === undefined) {
-      twin = { ...limit, store: this.store, space: this.store.space(limit.space.path) }
+      twin = { ...limit, store: this.store, space: this.store.bind(limit.space.path) }
       this.twins.set(limit, twin)
     }
     return twin

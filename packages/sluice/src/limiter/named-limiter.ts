@@ -3,22 +3,28 @@ import type { Decision } from '../decision.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { expected } from '../errors.ts'
 import type { Charge } from '../stores/charge.ts'
-import type { Keys, LoneLane, SharedLane } from '../stores/lane.ts'
-import { type Change, type Intent, LOOK, type Mode, reserving, type Store, TAKE } from '../stores/store.ts'
+import {
+  type Change,
+  InlineQuestion,
+  type Intent,
+  type KeyInspection,
+  LOOK,
+  type Mode,
+  reserving,
+  type Store,
+  TAKE,
+} from '../stores/store.ts'
 import { Asking } from './asking.ts'
 import { Changes } from './changes.ts'
 import { ChargedDecision } from './charged-decision.ts'
-import { Charging, type KeyKeeper } from './charging.ts'
-import { LaneDecision } from './lane-decision.ts'
+import { Charging } from './charging.ts'
 import type { CostOption, Limiter, LimiterEvent, LimiterOptions, NamedLimits, WaitOptions } from './limiter.ts'
 import { bindLimit, blockTicks, checkCost, checkModeOrChoice, checkReplaces, type LimitMode } from './limits.ts'
 import { andThen, type Maybe } from './maybe.ts'
-import { openLanes } from './open-lanes.ts'
 import { checkOptions, type Limits, storeFor } from './options.ts'
 import { Outage } from './outage.ts'
 import { chargesOf, type Reservation, reservationOf, type SavedReservation } from './reservation.ts'
 import { ShadowReport, type ShadowState } from './shadow-report.ts'
-import { UnlimitedDecision } from './unlimited-decision.ts'
 import { type Desk, Waiting } from './waiting.ts'
 
 /** The limiter: which limits apply to a subject, one call to the store, one decision. */
@@ -34,15 +40,11 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   private readonly outage: Outage | undefined
   private readonly report = new ShadowReport()
   private waiting: Waiting | undefined
-  /** See open-lanes.ts. Whoever takes the answer out of the shared one itself has the keys for it from `keysFor`. */
-  private lane: LoneLane | undefined
-  sharedLane: SharedLane | undefined
 
   constructor(
     options: LimiterOptions<S> & Pick<NamedLimits<S>, 'select'>,
     limits: Limits<S>,
     shortForm: boolean,
-    keeper?: KeyKeeper<S>,
   ) {
     checkOptions(options, limits, shortForm)
     const { name = 'default', prefix = 'sluice', onDecision, onEvent } = options
@@ -63,29 +65,12 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
       bindLimit(limit, one, [prefix, name], this.store, release),
     )
     checkReplaces(bound)
-    this.charging = new Charging(bound, shortForm, options.select, keeper)
-    this.modesChanged()
+    this.charging = new Charging(bound, shortForm, options.select)
+    this.charging.modesChanged()
   }
 
   consume(subject: S, options?: CostOption): never {
-    if (options === undefined) {
-      const { lane, sharedLane } = this
-      if (lane !== undefined && typeof subject === 'string') {
-        lane.take(subject)
-        return this.tell(new LaneDecision(lane, subject, lane.used), subject) as never
-      }
-      const keys = this.keysFor(subject)
-      if (keys !== undefined) {
-        sharedLane!.take(keys)
-        return this.tell(new LaneDecision(sharedLane!, keys, sharedLane!.copyOfUsed()), subject) as never
-      }
-    }
     return this.decide(subject, costOf(options), TAKE) as never
-  }
-
-  /** What a request takes in the shared lane; undefined where it cannot go there. */
-  keysFor(subject: S): Keys | undefined {
-    return this.sharedLane === undefined ? undefined : this.charging.keys(subject)
   }
 
   peek(subject: S, options?: CostOption): never {
@@ -93,11 +78,9 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   }
 
   refund(target: Decision | S, options?: { cost: number }): never {
-    if (target instanceof LaneDecision) return this.refund(target.full)
     if (target instanceof ChargedDecision) {
       return andThen(this.changes.makeIfPossible(refundsOf(target)), nothing) as never
     }
-    if (target instanceof UnlimitedDecision) return this.change([]) as never
     const charges = this.charging.each(this.charging.limits, target as S, checkCost(options?.cost))
     return this.change(charges.map(charge => ({ type: 'credit', charge }))) as never
   }
@@ -159,14 +142,15 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     if (charge.rule.kind !== 'log') {
       throw expected('SLUICE_NOT_SUPPORTED', 'history of a slidingLog limit', charge.rule.policy.kind)
     }
-    const ticks = this.store.history(limit.space, charge.rule, charge.key)
-    return andThen(ticks, all => all.map(tick => tick / TICKS_PER_MS)) as never
+    return andThen(this.store.inspect(charge) as Maybe<KeyInspection>, ({ state }) =>
+      state.kind === 'slidingLog' ? [...state.times] : [],
+    ) as never
   }
 
   setMode(limit: string, mode: LimitMode | ((subject: S) => LimitMode)): void {
     const bound = this.charging.named(limit)
     bound.mode = checkModeOrChoice(mode)
-    this.modesChanged()
+    this.charging.modesChanged()
   }
 
   shadows(): ShadowState[] {
@@ -197,22 +181,16 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   }
 
   private ask(charges: readonly Charge[], intent: Intent): Maybe<ChargedDecision> {
-    const { store } = this
-    if (store.ask !== undefined) {
-      return new Promise((resolve, reject) => store.ask!(new Asking(charges, intent, this.outage!, resolve, reject)))
+    const { store, outage } = this
+    if (outage === undefined) {
+      store.ask(new InlineQuestion(charges, intent))
+      return new ChargedDecision(charges)
     }
-    const one = charges.length === 1
-    const asked: Maybe<void> = one ? this.store.decide(charges[0]!, intent) : this.store.decideAll(charges, intent)
-    if (asked === undefined) return new ChargedDecision(charges)
-    return asked.then(() => this.decided(charges, intent))
-  }
-
-  private decided(charges: readonly Charge[], intent: Intent): ChargedDecision {
-    return new ChargedDecision(this.outage!.settled(charges, intent))
+    return new Promise((resolve, reject) => store.ask(new Asking(charges, intent, outage, resolve, reject)))
   }
 
   private unlimited(subject: S, intent: Intent): Decision {
-    const decision = new UnlimitedDecision(this.store.clock.now())
+    const decision = new ChargedDecision(NO_CHARGES, this.store.clock.now())
     this.onEvent?.({ type: 'nothing-applied', limiter: this.name })
     return intent.take ? this.tell(decision, subject) : decision
   }
@@ -230,14 +208,9 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   private answer<T>(value: T): Maybe<T> {
     return this.store.mode === 'sync' ? value : Promise.resolve(value)
   }
-
-  private modesChanged(): void {
-    this.charging.modesChanged()
-    const { lane, sharedLane } = openLanes(this.charging, this.store)
-    this.lane = lane
-    this.sharedLane = sharedLane
-  }
 }
+
+const NO_CHARGES: readonly Charge[] = []
 
 function nothing(): void {}
 

@@ -29,7 +29,7 @@ export function checkOptions<S>(options: LimiterOptions<S>, limits: Limits<S>, s
   if (clock !== undefined && typeof clock?.now !== 'function') {
     throw expected('SLUICE_BAD_CLOCK', 'a clock with now()', clock)
   }
-  if (store !== undefined && typeof store?.decideAll !== 'function') {
+  if (store !== undefined && typeof store?.ask !== 'function') {
     throw expected('SLUICE_BAD_OPTION', 'a store such as memoryStore()', store)
   }
   if (typeof limits !== 'object' || limits === null || Array.isArray(limits) || Object.keys(limits).length === 0) {

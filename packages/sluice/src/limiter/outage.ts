@@ -1,6 +1,6 @@
 import { TICKS_PER_MS, toTicks } from '../clock.ts'
 import { type Charge, ENFORCED } from '../stores/charge.ts'
-import type { Intent, Store } from '../stores/store.ts'
+import { askInline, type Intent, type Store } from '../stores/store.ts'
 import type { Changes } from './changes.ts'
 import { limitOf } from './charged-decision.ts'
 import type { LimiterEvent } from './limiter.ts'
@@ -10,8 +10,6 @@ import { LocalLimits } from './local-limits.ts'
 const RETRY_TICKS = 1000 * TICKS_PER_MS
 /** The shards of a store fail one by one: a limit is whole again when none of its keys has met a fault for so long. */
 const QUIET_MS = 1000
-/** Which part of a limit is this process's own, where the store does not say. */
-const LOCAL_SHARE = 0.5
 
 /**
  * Decides what a store could not: by each limit's own `onOutage`, and still all or nothing. A charge decided here keeps
@@ -61,7 +59,7 @@ export class Outage {
     const { onOutage } = limitOf(charge)
     if (onOutage === 'local') {
       this.local ??= new LocalLimits(this.store.clock)
-      return this.local.chargeFor(charge, this.store.localShare ?? LOCAL_SHARE)
+      return this.local.chargeFor(charge, charge.limit.space.localShare)
     }
     const { cost, rule } = charge
     const tooMuch = cost > rule.limit
@@ -80,10 +78,10 @@ export class Outage {
     const roles = local.map(({ role }) => role)
     // A shadow's place among the local charges is another; one in place of a limit that passed stands beside the rest.
     for (const charge of local) if (charge.role >= 0) charge.role = local.indexOf(all[charge.role]!)
-    store.decideAll(local, refused ? { ...intent, take: false, bookTicks: -1 } : intent)
+    askInline(store, local, refused ? { ...intent, take: false, bookTicks: -1 } : intent)
     for (const [i, charge] of local.entries()) charge.role = roles[i]!
     if (!refused) return
-    for (const charge of local) if (isToBeTaken(charge, all)) store.decide(charge, intent)
+    for (const charge of local) if (isToBeTaken(charge, all)) askInline(store, [charge], intent)
   }
 
   private note(charges: readonly Charge[]): void {

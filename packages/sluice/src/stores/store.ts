@@ -1,53 +1,43 @@
-import type { Rule } from '../algorithms/rule.ts'
 import type { Clock } from '../clock.ts'
 import type { Charge } from './charge.ts'
-import type { LoneLane, SharedLane } from './lane.ts'
+import type { KeyInspection } from './inspection.ts'
 
 /** A policy made ready for a store: what every charge carries. */
 export { type Rule, ruleOf } from '../algorithms/rule.ts'
+export type { HeldCost, KeyInspection, LimitData, WindowCounter } from './inspection.ts'
 
 /**
  * A store keeps the state of limits and decides on it.
  *
- * - `decideAll` is atomic over the charges of a call: every enforced charge is taken or none is. A refused call changes
- *   nothing, except that a refusal may start a block. `decide` is the same for one charge, without the list.
- * - Now is the store's own clock, read once a call, and never runs backwards.
- * - Verdicts are written into the charges, with the tick they were made at; the call itself answers nothing, so that an
- *   in-process store has no number to box.
- * - A limit stands at most once among the charges of a call.
- * - A store that cannot decide a charge says so in the charge, by its `fault`, and takes nothing; it never rejects for
+ * - `ask` is atomic over the charges of a question: every enforced charge is taken or none is (`isTaken` says which). A
+ *   refused question changes nothing, except that a refusal may start a block.
+ * - Now is the store's own clock, read once a question, and never runs backwards.
+ * - The answer is written into the charges: a snapshot of a few numbers each, with the tick it was made at. Then
+ *   `question.done()` is called, once: before `ask` returns where the mode is `'sync'`, later where it is `'async'`.
+ * - A limit stands at most once among the charges of a question.
+ * - A store that cannot decide a charge says so in the charge, by its `fault`, and takes nothing; it never throws for
  *   that. A fault set from outside (whoever asked has stopped waiting) is an answer too: the charge is left alone.
  * - Keys are data: never altered, never compared but for equality.
+ *
+ * `storeSuite` of `sluice/testing` checks all of this.
  */
 export interface Store<M extends Mode = Mode> {
-  /** `'sync'`: every answer is there when the call returns. `'async'`: every answer is a promise. */
+  /** `'sync'`: every answer is there when the call returns. `'async'`: every answer comes later. */
   readonly mode: M
   /** The clock waits are timed by. */
   readonly clock: Clock
   /** Where the state of one limit lives: the same path, the same state. */
-  space(path: string): Space
-  decide(charge: Charge, intent: Intent): Answer<M, void>
-  decideAll(charges: readonly Charge[], intent: Intent): Answer<M, void>
-  /** `decide` and `decideAll` without the promise, where every answer is one. */
-  ask?(question: Question): void
-  /** A faster way in for requests of cost 1 to one limit under one rule, where a store has one. */
-  lane?(limit: Limit, rule: Rule): LoneLane
-  /** The same for several limits, given the lane of each; undefined where these have none. */
-  sharedLane?(lanes: readonly LoneLane[]): SharedLane | undefined
+  bind(path: string): Space
+  ask(question: Question): void
   /** Changes that no limit can refuse. Of a settlement it answers what was charged, of a release or renewal 1 if the slot
    * was still held; of the others nothing of meaning. */
   amend(changes: readonly Change[]): Answer<M, number[]>
-  /** The ticks still in the window of a sliding log, oldest first. */
-  history(space: Space, rule: Rule, key: string): Answer<M, number[]>
-  /** Which part of a limit this process may let through by itself while the store cannot be asked. */
-  readonly localShare?: number | undefined
+  /** The state of a charge's key as data; its cost and role do not matter. */
+  inspect(charge: Charge): Answer<M, KeyInspection>
   close(): Answer<M, void>
 }
 
-/**
- * One decision on its way through the layers of a store. A promise in every layer, or a closure, would cost more than the
- * layers themselves.
- */
+/** One decision on its way through the layers of a store. */
 export interface Question {
   readonly charges: readonly Charge[]
   readonly intent: Intent
@@ -61,6 +51,8 @@ export type Answer<M extends Mode, T> = M extends 'sync' ? T : Promise<T>
 /** A store's handle for one limit; what is in it is the store's own business. */
 export interface Space {
   readonly path: string
+  /** Which part of the limit this process may let through by itself while the store cannot be asked: 0.5 where unsure. */
+  readonly localShare: number
 }
 
 /** The limit a charge is made against, as far as a store must know it. */
@@ -68,7 +60,7 @@ export interface Limit {
   readonly space: Space
   readonly block: BlockRule | undefined
   /** A reservation takes from it at once, as any other call does: it counts requests, not what they use. */
-  readonly atOnce?: boolean
+  readonly atOnce: boolean
 }
 
 /** How long a refusal blocks, in ticks: `first`, then each time `factor` longer, up to `max`. */
@@ -120,3 +112,21 @@ export type Change =
   | { readonly type: 'reset'; readonly charge: Charge }
   /** Refuse the key for so many ticks from now. */
   | { readonly type: 'block'; readonly charge: Charge; readonly ticks: number }
+
+/** A question to an in-process store: the charges are decided when it returns. */
+export function askInline(store: Store<'sync'>, charges: readonly Charge[], intent: Intent): void {
+  store.ask(new InlineQuestion(charges, intent))
+}
+
+/** A question whose answer is there when `ask` returns. */
+export class InlineQuestion implements Question {
+  readonly charges: readonly Charge[]
+  readonly intent: Intent
+
+  constructor(charges: readonly Charge[], intent: Intent) {
+    this.charges = charges
+    this.intent = intent
+  }
+
+  done(): void {}
+}

@@ -1,10 +1,10 @@
 import type { BlockRule } from '../store.ts'
 import { KeyTable, type Owner, type Segment } from './key-table.ts'
-import type { Shared } from './keys.ts'
+import type { MemoryContext } from './keys.ts'
 
-const UNTIL = 0
-const STRIKES = 1
-const FORGET_AT = 2
+const FORGET_AT = 0
+const UNTIL = 1
+const STRIKES = 2
 
 /**
  * The blocks of one limit: until when a key is refused, and how many blocks it has had. Strikes are forgotten when a
@@ -12,11 +12,11 @@ const FORGET_AT = 2
  */
 export class Blocks implements Owner {
   private readonly table: KeyTable
-  private readonly shared: Shared
+  private readonly context: MemoryContext
 
-  constructor(shared: Shared) {
-    this.table = new KeyTable(3, shared.room)
-    this.shared = shared
+  constructor(context: MemoryContext) {
+    this.table = new KeyTable(3, context.budget)
+    this.context = context
   }
 
   /** The tick the key's block ends, 0 without one. */
@@ -53,28 +53,28 @@ export class Blocks implements Owner {
     return this.table.sweep(slots, this, now)
   }
 
-  idle(segment: Segment, offset: number, now: number): boolean {
-    return segment.cells[offset + FORGET_AT]! <= now
+  idleUpTo(_segment: Segment, now: number): number {
+    return now
   }
 
   dropped(): void {}
 
   private find(key: string): number {
-    const { hash } = this.shared
+    const { hash } = this.context
     hash.ofSame(key)
     return this.table.find(hash.hi, hash.lo)
   }
 
   /** In a full store a key that has no block yet gets none: its limit goes on refusing it all the same. */
   private write(key: string, at: number, until: number, strikes: number, forgetAt: number, now: number): number {
-    const { hash, room } = this.shared
-    if (at < 0 && room.live >= room.max) {
-      this.shared.overflowed()
+    const { hash, budget } = this.context
+    if (at < 0 && budget.live >= budget.max) {
+      this.context.overflowed()
       return 0
     }
     hash.ofSame(key)
     const place = at >= 0 ? at : this.table.insert(hash.hi, hash.lo, this, now)
-    this.table.segment.cells.set([until, strikes, forgetAt], place)
+    this.table.segment.cells.set([forgetAt, until, strikes], place)
     return until
   }
 }

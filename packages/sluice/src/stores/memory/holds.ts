@@ -1,6 +1,6 @@
 import { Charge } from '../charge.ts'
 import { ExpiryQueue } from './expiry-queue.ts'
-import type { Ledger } from './ledger.ts'
+import type { StateTable } from './state-table.ts'
 
 /** One reservation: so much of a limit, kept until it is settled or expires. */
 export interface Hold {
@@ -18,17 +18,22 @@ export interface Hold {
 export class Holds {
   /** By key, soonest expiry first. */
   private readonly byKey = new Map<string, Hold[]>()
-  private readonly ledgerOf: (charge: Charge) => Ledger
+  private readonly tableOf: (charge: Charge) => StateTable
   private readonly queue = new ExpiryQueue<Hold>(hold => hold.charged !== undefined)
 
-  constructor(ledgerOf: (charge: Charge) => Ledger) {
-    this.ledgerOf = ledgerOf
+  constructor(tableOf: (charge: Charge) => StateTable) {
+    this.tableOf = tableOf
   }
 
   /** What is held for a key now, after settling what has expired. */
   held(key: string, now: number): number {
     this.expireDue(now)
     return this.byKey.get(key)?.reduce((sum, hold) => sum + hold.charge.cost, 0) ?? 0
+  }
+
+  /** The reservations of a key, soonest expiry first. */
+  of(key: string): readonly { readonly cost: number; readonly expiry: number }[] {
+    return (this.byKey.get(key) ?? []).map(({ charge, expiry }) => ({ cost: charge.cost, expiry }))
   }
 
   add(charge: Charge, expiry: number): Hold {
@@ -50,12 +55,12 @@ export class Holds {
     this.expireDue(now)
     if (hold.charged !== undefined) return hold.charged
     this.drop(hold)
-    const ledger = this.ledgerOf(charge)
-    ledger.locate(charge, now)
-    const room = 2 * charge.rule.limit - ledger.counted(charge, now) - this.held(charge.key, now)
+    const table = this.tableOf(charge)
+    table.locate(charge, now)
+    const room = 2 * charge.rule.limit - table.countedFor(charge, now) - this.held(charge.key, now)
     hold.charged = Math.min(actual, Math.max(charge.cost, room))
     this.queue.ended()
-    if (hold.charged > 0) ledger.take(charge, hold.charged, now)
+    if (hold.charged > 0) table.take(charge, hold.charged, now)
     return hold.charged
   }
 
@@ -97,8 +102,8 @@ export class Holds {
   }
 
   /** A copy of the key's state, to play the expiries through on. */
-  private future(charge: Charge, now: number): Ledger {
-    return this.ledgerOf(charge).replica(charge.key, now)
+  private future(charge: Charge, now: number): StateTable {
+    return this.tableOf(charge).replica(charge.key, now)
   }
 
   /** Charges what has expired, whosever it is: a key that nobody asks about must not look idle. */
@@ -106,9 +111,9 @@ export class Holds {
     for (let hold = this.queue.next(now); hold !== undefined; hold = this.queue.next(now)) {
       this.drop(hold)
       hold.charged = hold.charge.cost
-      const ledger = this.ledgerOf(hold.charge)
-      ledger.locate(hold.charge, hold.expiry)
-      if (hold.charge.cost > 0) ledger.take(hold.charge, hold.charge.cost, hold.expiry)
+      const table = this.tableOf(hold.charge)
+      table.locate(hold.charge, hold.expiry)
+      if (hold.charge.cost > 0) table.take(hold.charge, hold.charge.cost, hold.expiry)
     }
   }
 
@@ -124,16 +129,16 @@ function trialOf(charge: Charge, cost: number): Charge {
 }
 
 /** The first tick from `at` on at which the charge passes, if what is held stays held. */
-function passes(ledger: Ledger, charge: Charge, held: number, at: number): number {
+function passes(table: StateTable, charge: Charge, held: number, at: number): number {
   const trial = trialOf(charge, charge.cost + held)
-  ledger.locate(trial, at)
-  ledger.judge(trial, trial.cost, at)
+  table.locate(trial, at)
+  table.judge(trial, trial.cost, at)
   return trial.allowed ? at : trial.retryAt
 }
 
 /** An expired reservation is charged for what was reserved. */
-function spend(ledger: Ledger, charge: Charge, hold: Hold): void {
+function spend(table: StateTable, charge: Charge, hold: Hold): void {
   const trial = trialOf(charge, hold.charge.cost)
-  ledger.locate(trial, hold.expiry)
-  ledger.take(trial, trial.cost, hold.expiry)
+  table.locate(trial, hold.expiry)
+  table.take(trial, trial.cost, hold.expiry)
 }

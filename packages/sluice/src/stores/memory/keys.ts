@@ -1,12 +1,14 @@
 import type { KeyHash } from '../../hash.ts'
-import { KeyTable, type Owner, type Room, type Segment } from './key-table.ts'
+import { type KeyBudget, KeyTable, type Owner, type Segment } from './key-table.ts'
 import type { StoreTime } from './store-time.ts'
 
-/** What all ledgers of one store share. */
-export interface Shared {
+/** What all tables of one store share. */
+export interface MemoryContext {
   readonly hash: KeyHash
   readonly time: StoreTime
-  readonly room: Room
+  readonly budget: KeyBudget
+  /** How many resets there have been: what was charged before one cannot be refunded after it. */
+  resets: number
   /** Called for every decision made on a pooled bucket. */
   overflowed(): void
 }
@@ -21,7 +23,7 @@ export interface PoolOwner extends Owner {
 const POOL_SIZE = 4096
 
 /**
- * The keys of one ledger, and what happens when there are too many.
+ * The keys of one table, and what happens when there are too many.
  *
  * A full store never hands out fresh quota: a key it has no room for shares a pooled bucket, chosen by hash, with
  * others; and when there is room again it takes the pool's state along.
@@ -36,30 +38,30 @@ export class Keys {
   /** Called before a sweep: what is still to be charged to a key makes it less idle than it looks. */
   beforeSweep: ((now: number) => void) | undefined = undefined
   private readonly owner: PoolOwner
-  private readonly shared: Shared
+  private readonly context: MemoryContext
   private pool: KeyTable | undefined
 
-  constructor(width: number, owner: PoolOwner, shared: Shared) {
-    this.table = new KeyTable(width, shared.room)
+  constructor(width: number, owner: PoolOwner, context: MemoryContext) {
+    this.table = new KeyTable(width, context.budget)
     this.segment = this.table.segment
     this.owner = owner
-    this.shared = shared
+    this.context = context
   }
 
   find(key: string, now: number): number {
-    const { hash, room } = this.shared
+    const { hash, budget } = this.context
     hash.ofSame(key)
     this.at = this.table.find(hash.hi, hash.lo)
     this.segment = this.table.segment
     this.pooled = false
-    if (this.at < 0 && (this.pool !== undefined || room.live >= room.max)) this.at = this.findPooled(now)
+    if (this.at < 0 && (this.pool !== undefined || budget.live >= budget.max)) this.at = this.findPooled(now)
     return this.at
   }
 
   /** The place of the key just sought: its own if it has one, else a new one, all zeros. */
   make(key: string, now: number): number {
     if (this.at >= 0) return this.at
-    const { hash } = this.shared
+    const { hash } = this.context
     hash.ofSame(key)
     this.at = this.table.insert(hash.hi, hash.lo, this.owner, now)
     this.segment = this.table.segment
@@ -83,20 +85,20 @@ export class Keys {
   }
 
   private findPooled(now: number): number {
-    const { hash, room } = this.shared
+    const { hash, budget } = this.context
     const index = hash.hi & (POOL_SIZE - 1)
     const pool = this.pool ?? new KeyTable(this.table.width, boundless())
     const pooled = pool.find(index << 20, index + 1)
     const { segment } = pool
-    const inUse = pooled >= 0 && !this.owner.idle(segment, pooled, now)
-    if (room.live < room.max) {
+    const inUse = pooled >= 0 && segment.cells[pooled]! > this.owner.idleUpTo(segment, now)
+    if (budget.live < budget.max) {
       if (!inUse) return -1
       const own = this.table.insert(hash.hi, hash.lo, this.owner, now)
       this.segment = this.table.segment
       if (this.owner.copy(segment, pooled, this.segment, own, now)) return own
       this.table.remove(this.segment, own)
     }
-    this.shared.overflowed()
+    this.context.overflowed()
     this.pool = pool
     const at = pooled >= 0 ? pooled : pool.insert(index << 20, index + 1, this.owner, now)
     this.segment = pool.segment
@@ -105,18 +107,18 @@ export class Keys {
   }
 
   private dropIdlePool(now: number): void {
-    if (this.pool === undefined || this.shared.room.live >= this.shared.room.max) return
+    if (this.pool === undefined || this.context.budget.live >= this.context.budget.max) return
     while (!this.pool.sweep(POOL_SIZE, this.owner, now));
     if (this.pool.size === 0) this.pool = undefined
   }
 }
 
 /** A count of keys that nothing limits. */
-export function boundless(): Room {
-  return { live: 0, max: Infinity, resets: 0 }
+export function boundless(): KeyBudget {
+  return { live: 0, max: Infinity }
 }
 
-/** For a ledger on the side, whose keys do not count. */
-export function apart(shared: Shared): Shared {
-  return { hash: shared.hash, time: shared.time, room: boundless(), overflowed() {} }
+/** For a table on the side, whose keys do not count. */
+export function apart({ hash, time }: MemoryContext): MemoryContext {
+  return { hash, time, budget: boundless(), resets: 0, overflowed() {} }
 }

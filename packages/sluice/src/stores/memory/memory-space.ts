@@ -1,65 +1,62 @@
-import type { Holder, SlotsRule } from '../../algorithms/concurrency.ts'
 import type { Rule } from '../../algorithms/rule.ts'
-import type { Charge } from '../charge.ts'
-import type { Change, Intent, Space } from '../store.ts'
+import { TICKS_PER_MS } from '../../clock.ts'
+import { Charge, ENFORCED } from '../charge.ts'
+import { heldCost, type KeyInspection } from '../inspection.ts'
+import type { Change, Intent, Limit, Space } from '../store.ts'
 import { Blocks } from './blocks.ts'
-import { BucketLedger } from './bucket-ledger.ts'
-import { FixedLedger } from './fixed-ledger.ts'
 import { type Hold, Holds } from './holds.ts'
-import type { Sweepable } from './house.ts'
-import type { Shared } from './keys.ts'
-import type { Ledger } from './ledger.ts'
-import { LogLedger } from './log-ledger.ts'
-import { SlidingLedger } from './sliding-ledger.ts'
-import { SlotLedger } from './slot-ledger.ts'
+import type { Sweepable } from './sweeper.ts'
+import type { MemoryContext } from './keys.ts'
+import { StateTable } from './state-table.ts'
 
 const MOST_RESETS = 1024
 
-/** All state of one limit: a ledger for each shape of rule it has had, and blocks and reservations once there are any. */
+/** All state of one limit: a table for each shape of rule it has had, and blocks and reservations once there are any. */
 export class MemorySpace implements Space {
   readonly path: string
+  readonly localShare = 0.5
   blocks: Blocks | undefined
   holds: Holds | undefined
-  /** Neither of them: nothing to look at but the ledger. */
+  /** Neither of them: nothing to look at but the table. */
   plain = true
-  private readonly shared: Shared
+  private readonly context: MemoryContext
   private readonly swept: Sweepable[]
-  private readonly ledgers = new Map<string, Ledger>()
-  private readonly buckets: BucketLedger[] = []
+  private readonly tables = new Map<string, StateTable>()
+  private readonly buckets: StateTable[] = []
   /** Which reset of the store was a key's last; where these are too many, only that all had one. */
   private readonly resets = new Map<string, number>()
   private allReset = 0
   /** Nearly always the rule asked for next. */
   private lastRule: Rule | undefined
-  private lastLedger: Ledger | undefined
+  private lastTable: StateTable | undefined
 
-  constructor(path: string, shared: Shared, swept: Sweepable[]) {
+  constructor(path: string, context: MemoryContext, swept: Sweepable[]) {
     this.path = path
-    this.shared = shared
+    this.context = context
     this.swept = swept
   }
 
-  ledger(rule: Rule): Ledger {
-    return rule === this.lastRule ? this.lastLedger! : this.ledgerOf(rule)
+  table(rule: Rule): StateTable {
+    return rule === this.lastRule ? this.lastTable! : this.tableOf(rule)
   }
 
-  private ledgerOf(rule: Rule): Ledger {
-    let ledger = this.ledgers.get(rule.shape)
-    if (ledger === undefined) {
-      ledger = this.newLedger(rule)
-      this.ledgers.set(rule.shape, ledger)
-      if (this.holds !== undefined) this.settleFirst(ledger, this.holds)
-      this.swept.push(ledger.keys)
+  private tableOf(rule: Rule): StateTable {
+    let table = this.tables.get(rule.shape)
+    if (table === undefined) {
+      table = this.newTable(rule)
+      this.tables.set(rule.shape, table)
+      if (this.holds !== undefined) this.settleFirst(table, this.holds)
+      this.swept.push(table.keys)
     }
     this.lastRule = rule
-    this.lastLedger = ledger
-    return ledger
+    this.lastTable = table
+    return table
   }
 
   needBlocks(): Blocks {
     if (this.blocks === undefined) {
       this.plain = false
-      this.blocks = new Blocks(this.shared)
+      this.blocks = new Blocks(this.context)
       this.swept.push(this.blocks)
     }
     return this.blocks
@@ -68,14 +65,14 @@ export class MemorySpace implements Space {
   needHolds(): Holds {
     if (this.holds === undefined) {
       this.plain = false
-      this.holds = new Holds((charge: Charge) => this.ledger(charge.rule))
-      for (const ledger of this.ledgers.values()) this.settleFirst(ledger, this.holds)
+      this.holds = new Holds((charge: Charge) => this.table(charge.rule))
+      for (const table of this.tables.values()) this.settleFirst(table, this.holds)
     }
     return this.holds
   }
 
-  private settleFirst(ledger: Ledger, holds: Holds): void {
-    ledger.keys.beforeSweep = now => holds.expireDue(now)
+  private settleFirst(table: StateTable, holds: Holds): void {
+    table.keys.beforeSweep = now => holds.expireDue(now)
   }
 
   /** What is reserved for a key now. */
@@ -84,15 +81,14 @@ export class MemorySpace implements Space {
   }
 
   forget(rule: Rule, key: string, now: number): void {
-    this.ledger(rule).forget(key, now)
+    this.table(rule).forget(key, now)
     this.blocks?.forget(key)
     this.holds?.forget(key)
-    const { room } = this.shared
     if (this.resets.size >= MOST_RESETS) {
       this.resets.clear()
-      this.allReset = room.resets
+      this.allReset = this.context.resets
     }
-    this.resets.set(key, ++room.resets)
+    this.resets.set(key, ++this.context.resets)
   }
 
   /** Was the key forgotten after a charge with that receipt was taken? Then there is nothing left of it to refund. */
@@ -100,37 +96,38 @@ export class MemorySpace implements Space {
     return receipt <= (this.resets.get(key) ?? this.allReset)
   }
 
-  /** Judges a charge whose key its ledger has located. */
+  /** Judges a charge whose key its table has found. */
   judge(charge: Charge, now: number): void {
-    const ledger = this.ledger(charge.rule)
-    if (this.plain) ledger.judge(charge, charge.cost, now)
-    else this.judgeBesides(ledger, charge, now)
+    const table = this.table(charge.rule)
+    if (this.plain) {
+      table.load(charge.rule, charge.key, now)
+      table.judge(charge, charge.cost, now)
+    } else this.judgeBesides(table, charge, now)
   }
 
   /** The limit with what is held of it, and its blocks. */
-  private judgeBesides(ledger: Ledger, charge: Charge, now: number): void {
+  private judgeBesides(table: StateTable, charge: Charge, now: number): void {
     const held = this.heldFor(charge.key, now)
-    ledger.locate(charge, now) // settling what has expired may have changed it
-    ledger.judge(charge, charge.cost + held, now)
+    table.locate(charge, now) // settling what has expired may have changed it
+    table.judge(charge, charge.cost + held, now)
     if (held > 0 && !charge.allowed) charge.retryAt = this.holds!.retryAt(charge, now)
     const blockedUntil = this.blocks === undefined ? 0 : this.blocks.until(charge.key, now)
     if (blockedUntil > 0) block(charge, blockedUntil)
   }
 
   take(charge: Charge, intent: Intent, now: number): void {
-    const holds = intent.holdTicks > 0 && charge.rule.kind !== 'slots' && charge.limit.atOnce !== true
+    const holds = intent.holdTicks > 0 && charge.rule.kind !== 'slots' && !charge.limit.atOnce
     if (!intent.take || charge.taken || (charge.cost === 0 && !holds)) return
     if (holds) charge.hold = this.needHolds().add(charge, now + intent.holdTicks)
-    else this.ledger(charge.rule).take(charge, charge.cost, now)
-    charge.receipt = this.shared.room.resets + 1
+    else this.table(charge.rule).take(charge, charge.cost, now)
+    charge.receipt = this.context.resets + 1
   }
 
   /** Beside a reservation nothing is booked: when that will be settled, nobody knows. */
   book(charge: Charge, now: number, bookTicks: number): void {
     if (charge.blocked || charge.rule.kind !== 'bucket' || this.heldFor(charge.key, now) > 0) return
-    const ledger = this.ledger(charge.rule) as BucketLedger
-    ledger.book(charge, now, bookTicks)
-    if (charge.allowed) charge.receipt = this.shared.room.resets + 1
+    this.table(charge.rule).book(charge, now, bookTicks)
+    if (charge.allowed) charge.receipt = this.context.resets + 1
   }
 
   /** A refusal by the limit itself starts its block; a cost that can never pass is a mistake, not an attack. */
@@ -142,15 +139,15 @@ export class MemorySpace implements Space {
   }
 
   describe(charge: Charge, now: number): void {
-    const ledger = this.ledger(charge.rule)
-    if (this.plain) ledger.describe(charge, now)
-    else this.describeBesides(ledger, charge, now)
+    const table = this.table(charge.rule)
+    if (this.plain) table.describe(charge, now)
+    else this.describeBesides(table, charge, now)
   }
 
-  private describeBesides(ledger: Ledger, charge: Charge, now: number): void {
+  private describeBesides(table: StateTable, charge: Charge, now: number): void {
     const held = this.heldFor(charge.key, now)
-    if (held > 0) ledger.locate(charge, now) // making a reservation may have looked at other keys
-    ledger.describe(charge, now)
+    if (held > 0) table.locate(charge, now) // making a reservation may have looked at other keys
+    table.describe(charge, now)
     if (held > 0) {
       charge.used += held * charge.rule.perRequest
       charge.resetAt = this.holds!.resetAt(charge, now)
@@ -161,9 +158,27 @@ export class MemorySpace implements Space {
     charge.resetAt = Math.max(charge.resetAt, blockedUntil)
   }
 
+  inspect(limit: Limit, rule: Rule, key: string, now: number): KeyInspection {
+    const look = new Charge(limit, rule, key, 0, ENFORCED)
+    this.table(rule).find(key, now)
+    this.judge(look, now)
+    this.describe(look, now)
+    const table = this.table(rule)
+    table.locate(look, now)
+    const blockedUntil = this.blocks?.until(key, now) ?? 0
+    return {
+      at: now / TICKS_PER_MS,
+      used: look.used,
+      blockedUntil: blockedUntil === 0 ? undefined : blockedUntil / TICKS_PER_MS,
+      holds: this.holds?.of(key).map(heldCost) ?? [],
+      bytes: table.bytes,
+      state: table.inspect(rule, now),
+    }
+  }
+
   change(change: Change, now: number): number {
     const { charge } = change
-    const ledger = this.ledger(charge.rule)
+    const table = this.table(charge.rule)
     this.heldFor(charge.key, now) // settles what has expired, before anything else happens to the key
     switch (change.type) {
       case 'refund': {
@@ -173,24 +188,22 @@ export class MemorySpace implements Space {
         if (charge.rule.kind === 'slots') return this.change({ type: 'release', charge }, now)
         if (charge.hold !== undefined) return this.change({ type: 'settle', charge, actual: 0 }, now)
         if (this.forgottenSince(charge.key, receipt)) return 0
-        ledger.refund(charge, now, Math.max(charge.at, charge.retryAt)) // a booking was but a promise until its start
+        table.refund(charge, now, Math.max(charge.at, charge.retryAt)) // a booking was but a promise until its start
         return charge.cost
       }
       case 'credit':
-        ledger.credit(charge, now)
+        table.credit(charge, now)
         return charge.cost
       case 'release':
-        return charge.hold === undefined ? 0 : Number((charge.hold as Holder).release(now))
+        return table.endSlot(charge, now, false)
       case 'renew':
-        return charge.hold === undefined
-          ? 0
-          : Number((charge.hold as Holder).renew(now, now + (charge.rule as SlotsRule).ttlTicks))
+        return table.endSlot(charge, now, true)
       case 'settle':
         return this.needHolds().settle(charge.hold as Hold, change.actual, now)
       case 'unbook':
         if (!charge.taken) return 0
         charge.receipt = 0
-        ledger.credit(charge, now)
+        table.credit(charge, now)
         return charge.cost
       case 'reset':
         this.forget(charge.rule, charge.key, now)
@@ -201,23 +214,10 @@ export class MemorySpace implements Space {
     }
   }
 
-  private newLedger(rule: Rule): Ledger {
-    const { shared } = this
-    switch (rule.kind) {
-      case 'bucket': {
-        const ledger = new BucketLedger(rule, shared, this.buckets)
-        this.buckets.push(ledger)
-        return ledger
-      }
-      case 'fixed':
-        return new FixedLedger(shared)
-      case 'sliding':
-        return new SlidingLedger(rule, shared)
-      case 'log':
-        return new LogLedger(rule, shared)
-      case 'slots':
-        return new SlotLedger(shared)
-    }
+  private newTable(rule: Rule): StateTable {
+    const table = new StateTable(rule, this.context, this.buckets)
+    if (rule.kind === 'bucket') this.buckets.push(table)
+    return table
   }
 }
 

@@ -1,21 +1,14 @@
-import type { Rule } from '../../algorithms/rule.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import { expected } from '../../errors.ts'
 import { KeyHash } from '../../hash.ts'
 import { type Charge, ENFORCED, isTaken } from '../charge.ts'
-import type { LoneLane, SharedLane } from '../lane.ts'
-import { type Change, type Intent, type Limit, type Space, type Store, TAKE } from '../store.ts'
-import { BucketLane } from './bucket-lane.ts'
-import { ChargeLane } from './charge-lane.ts'
-import { House } from './house.ts'
-import type { Room } from './key-table.ts'
-import type { Shared } from './keys.ts'
-import { isPlain, tracksOf } from './laid-tracks.ts'
-import type { LogLedger } from './log-ledger.ts'
+import type { KeyInspection } from '../inspection.ts'
+import type { Change, Question, Space, Store } from '../store.ts'
+import type { KeyBudget } from './key-table.ts'
+import type { MemoryContext } from './keys.ts'
 import { MemorySpace } from './memory-space.ts'
-import { OneLane } from './one-lane.ts'
 import { StoreTime } from './store-time.ts'
-import { Tracks } from './tracks.ts'
+import { Sweeper } from './sweeper.ts'
 
 export interface MemoryStoreOptions {
   clock?: Clock
@@ -59,78 +52,63 @@ class InProcess implements MemoryStore {
   readonly mode = 'sync'
   readonly clock: Clock
   private readonly time: StoreTime
-  private readonly room: Room
-  private readonly shared: Shared
+  private readonly budget: KeyBudget
+  private readonly context: MemoryContext
   private readonly spaces = new Map<string, MemorySpace>()
-  private readonly house: House
+  private readonly sweeper: Sweeper
 
   constructor(clock: Clock, maxKeys: number, onOverflow: MemoryStoreOptions['onOverflow']) {
     this.clock = clock
     this.time = new StoreTime(clock)
-    this.room = { live: 0, max: maxKeys, resets: 0 }
-    this.house = new House(this.room, this.time, () => onOverflow?.(this.stats()))
-    this.shared = {
+    this.budget = { live: 0, max: maxKeys }
+    this.sweeper = new Sweeper(this.budget, this.time, () => onOverflow?.(this.stats()))
+    this.context = {
       hash: KeyHash.secret(),
       time: this.time,
-      room: this.room,
-      overflowed: () => this.house.overflow(),
+      budget: this.budget,
+      resets: 0,
+      overflowed: () => this.sweeper.overflow(),
     }
   }
 
   get size(): number {
-    return this.room.live
+    return this.budget.live
   }
 
   stats(): MemoryStats {
-    return { keys: this.room.live, maxKeys: this.room.max, overflowed: this.house.overflowed }
+    return { keys: this.budget.live, maxKeys: this.budget.max, overflowed: this.sweeper.overflowed }
   }
 
-  space(path: string): Space {
+  bind(path: string): Space {
     let space = this.spaces.get(path)
     if (space === undefined) {
-      space = new MemorySpace(path, this.shared, this.house.tables)
+      space = new MemorySpace(path, this.context, this.sweeper.tables)
       this.spaces.set(path, space)
     }
     return space
   }
 
-  decide(charge: Charge, intent: Intent): void {
+  ask(question: Question): void {
+    const { charges, intent } = question
     const now = this.time.read()
-    const space = spaceOf(charge)
-    charge.at = now
-    space.ledger(charge.rule).locate(charge, now)
-    space.judge(charge, now)
-    if (intent.bookTicks >= 0) space.book(charge, now, intent.bookTicks)
-    if (charge.allowed) space.take(charge, intent, now)
-    else if (intent.strikes) space.strike(charge, now)
-    space.describe(charge, now)
-    this.house.keep()
-  }
-
-  decideAll(charges: readonly Charge[], intent: Intent): void {
-    const now = this.time.read()
-    const refused = judgeAll(charges, intent, now)
+    // First all keys are sought: so the processor fetches their states side by side.
+    for (const charge of charges) spaceOf(charge).table(charge.rule).find(charge.key, now)
+    let refused = 0
+    for (const charge of charges) {
+      charge.at = now
+      spaceOf(charge).judge(charge, now)
+      if (charge.role !== ENFORCED) continue
+      if (intent.bookTicks >= 0) spaceOf(charge).book(charge, now, intent.bookTicks)
+      if (!charge.allowed) refused++
+    }
     for (const charge of charges) {
       const space = spaceOf(charge)
       if (isTaken(charge, charges, refused)) space.take(charge, intent, now)
       else if (!charge.allowed && intent.strikes) space.strike(charge, now)
       space.describe(charge, now)
     }
-    this.house.keep()
-  }
-
-  lane(limit: Limit, rule: Rule): LoneLane {
-    const longWay = new ChargeLane(limit, rule, charge => this.decide(charge, TAKE))
-    const isExpress = rule.kind === 'bucket' && isPlain(limit, rule)
-    return isExpress ? new BucketLane(limit, rule, this.shared, this.house, longWay) : longWay
-  }
-
-  sharedLane(lanes: readonly LoneLane[]): SharedLane | undefined {
-    const [first] = lanes
-    if (lanes.length === 1 && first instanceof BucketLane) return new OneLane(first, this.shared.hash)
-    const tracks = tracksOf(lanes as readonly (BucketLane | ChargeLane)[])
-    if (tracks === undefined) return undefined
-    return new Tracks(tracks, this.shared, this.house, charges => this.decideAll(charges, TAKE))
+    this.sweeper.keep()
+    question.done()
   }
 
   amend(changes: readonly Change[]): number[] {
@@ -138,31 +116,17 @@ class InProcess implements MemoryStore {
     return changes.map(change => spaceOf(change.charge).change(change, now))
   }
 
-  history(space: Space, rule: Rule, key: string): number[] {
-    return ((space as MemorySpace).ledger(rule) as LogLedger).history(key, this.time.read())
+  inspect({ limit, rule, key }: Charge): KeyInspection {
+    return (limit.space as MemorySpace).inspect(limit, rule, key, this.time.read())
   }
 
   close(): void {
     this.spaces.clear()
-    this.house.tables.length = 0
+    this.sweeper.tables.length = 0
   }
 }
 
+/** A charge of this store comes back with the handle that `bind` gave out. */
 function spaceOf(charge: Charge): MemorySpace {
   return charge.limit.space as MemorySpace
-}
-
-/** Judges every charge, and says how many of the enforced ones are refused. */
-function judgeAll(charges: readonly Charge[], intent: Intent, now: number): number {
-  // First all of them are sought: so the processor fetches their states side by side.
-  for (const charge of charges) spaceOf(charge).ledger(charge.rule).locate(charge, now)
-  let refused = 0
-  for (const charge of charges) {
-    const space = spaceOf(charge)
-    charge.at = now
-    space.judge(charge, now)
-    if (intent.bookTicks >= 0 && charge.role === ENFORCED) space.book(charge, now, intent.bookTicks)
-    if (charge.role === ENFORCED && !charge.allowed) refused++
-  }
-  return refused
 }

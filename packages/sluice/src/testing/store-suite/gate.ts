@@ -27,7 +27,7 @@ export class Gate {
     this.world = world
     this.policy = policyOf(policy)
     this.rule = ruleOf(this.policy)
-    this.limit = { space: world.store.space(options.path ?? 'limit'), block: options.block }
+    this.limit = { space: world.store.bind(options.path ?? 'limit'), block: options.block, atOnce: false }
   }
 
   charge(key: string, cost: number, role = ENFORCED): Charge {

@@ -1,4 +1,4 @@
-import type { Room } from './key-table.ts'
+import type { KeyBudget } from './key-table.ts'
 import type { StoreTime } from './store-time.ts'
 
 /** Something the sweep goes round. */
@@ -11,8 +11,8 @@ export interface Sweepable {
 const CALLS_PER_SWEEP = 256
 const SLOTS_PER_SWEEP = 64
 
-/** Keeps a store's house: sweeps its tables a little with every so many calls, and says when there is no more room. */
-export class House {
+/** Sweeps a store's tables a little with every so many calls, and says when there is no more room. */
+export class Sweeper {
   /** Sweepable tables, each in its turn. */
   readonly tables: Sweepable[] = []
   /** How often a key found no room. */
@@ -21,12 +21,12 @@ export class House {
   private turn = 0
   private overflowing = false
   private told = false
-  private readonly room: Room
+  private readonly budget: KeyBudget
   private readonly time: StoreTime
   private readonly tell: () => void
 
-  constructor(room: Room, time: StoreTime, tell: () => void) {
-    this.room = room
+  constructor(budget: KeyBudget, time: StoreTime, tell: () => void) {
+    this.budget = budget
     this.time = time
     this.tell = tell
   }
@@ -45,13 +45,13 @@ export class House {
 
   /** A full store sweeps with every call: room is worth more then. */
   private sweep(): void {
-    const { room } = this
-    this.callsLeft = room.live >= room.max ? 1 : CALLS_PER_SWEEP
+    const { budget } = this
+    this.callsLeft = budget.live >= budget.max ? 1 : CALLS_PER_SWEEP
     const table = this.tables[this.turn]
     if (table === undefined) this.turn = 0
     else if (table.sweep(SLOTS_PER_SWEEP, this.time.now)) this.turn++
     const tell = this.overflowing && !this.told
-    this.told = room.live >= room.max && (this.told || this.overflowing)
+    this.told = budget.live >= budget.max && (this.told || this.overflowing)
     this.overflowing = false
     if (tell) this.tell()
   }
