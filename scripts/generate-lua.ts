@@ -16,7 +16,7 @@ const one = (...kind: string[]) => ['globals', 'entry', 'one', 'clock', ...kind,
 /** What each script is made of; what several have in common is embedded once. */
 const SCRIPTS = {
   decide: [COMMON, ['log-plain', 'reply', 'decide-in-full', 'amend', 'decide', 'finish']],
-  history: [COMMON, ['history']],
+  inspect: [COMMON, ['inspect']],
   plain: [[], ['globals', 'entry', 'plain', 'clock', ...SLIDING, ...PLAIN, 'finish']],
   buckets: [[], ['globals', 'entry', 'plain', 'clock', 'buckets', 'finish']],
   oneBucket: [[], one('one-bucket')],

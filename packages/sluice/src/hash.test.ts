@@ -108,13 +108,6 @@ function hashed(text: string, key0: number, key1: number): { hi: number; lo: num
   return { hi: hash.hi, lo: hash.lo }
 }
 
-/** The same as a listener is told it. */
-function told(text: string, key0: number, key1: number): { of: string; hi: number; lo: number } | undefined {
-  let heard: { of: string; hi: number; lo: number } | undefined
-  new KeyHash(key0, key1).tell(text, { hashed: (of, hi, lo) => (heard = { of, hi, lo }) })
-  return heard
-}
-
 function withoutRandomness<T>(make: () => T): T {
   const randomness = vi.spyOn(crypto, 'getRandomValues').mockImplementation(() => {
     throw new Error('Disallowed operation called within global scope')
@@ -145,9 +138,13 @@ describe('a key hash', () => {
     fc.assert(agrees, { numRuns: 600 })
   })
 
-  test('is told to a listener with its text', () => {
-    const agrees = fc.property(fc.oneof(narrow, any), word, word, (text, key0, key1) => {
-      expect(told(text, key0, key1)).toEqual({ of: text, ...hashed(text, key0, key1) })
+  test('is the same for a text asked for again', () => {
+    const agrees = fc.property(fc.array(fc.constantFrom('a', 'b', '🙂')), texts => {
+      const hash = new KeyHash(1, 2)
+      for (const text of texts) {
+        hash.ofSame(text)
+        expect({ hi: hash.hi, lo: hash.lo }).toEqual(hashed(text, 1, 2))
+      }
     })
     fc.assert(agrees, { numRuns: 300 })
   })
@@ -202,8 +199,8 @@ describe('a key hash', () => {
 
   test('draws its secret when the first text comes where there is no randomness before', () => {
     const hash = withoutRandomness(() => KeyHash.secret())
-    const heard: number[] = []
-    hash.tell('user:42', { hashed: (_, hi, lo) => heard.push(hi, lo) })
+    hash.ofSame('user:42')
+    const heard = [hash.hi, hash.lo]
     hash.of('user:42')
     expect(heard).toEqual([hash.hi, hash.lo])
     expect(heard).not.toEqual(Object.values(hashed('user:42', 0, 0)))

@@ -13,6 +13,7 @@ export type {
   WaitOptions,
 } from './limiter/limiter.ts'
 export { type Key, type LimitMode, type LimitOptions, limits, type OnOutage } from './limiter/limits.ts'
+export type { LimitInspection } from './limiter/inspection.ts'
 export type { Reservation, SavedReservation, Settlement } from './limiter/reservation.ts'
 export type { ShadowState } from './limiter/shadow-report.ts'
 export {
@@ -42,4 +43,4 @@ export {
   memoryStore,
 } from './stores/memory/memory-store.ts'
 export type { StoreEvent } from './stores/remote-store.ts'
-export type { Store } from './stores/store.ts'
+export type { HeldCost, KeyInspection, LimitData, Store, WindowCounter } from './stores/store.ts'

@@ -2,12 +2,10 @@ import type { Clock } from '../clock.ts'
 import type { Decision } from '../decision.ts'
 import { ChargedDecision } from '../limiter/charged-decision.ts'
 import { encodeKey } from '../limiter/key.ts'
-import { LaneDecision } from '../limiter/lane-decision.ts'
 import type { LimiterOptions } from '../limiter/limiter.ts'
 import type { LimitMode, LimitOptions } from '../limiter/limits.ts'
 import type { Maybe } from '../limiter/maybe.ts'
 import { NamedLimiter } from '../limiter/named-limiter.ts'
-import type { Keys } from '../limiter/open-lanes.ts'
 import { storeFor } from '../limiter/options.ts'
 import { type PolicyLike, policyOf } from '../policy.ts'
 import { Answering } from './answering.ts'
@@ -22,7 +20,6 @@ import { headerFamilies } from './headers.ts'
 import { hashOf } from './identity.ts'
 import { Lists } from './lists.ts'
 import type { Outcome } from './outcome.ts'
-import { placeKeysOf } from './place-keys.ts'
 import { type Preflights, preflightsOf } from './preflights.ts'
 import { DENIED, GONE, type Refusal, refusalOf } from './refusal.ts'
 import { RouteGuards } from './route-guards.ts'
@@ -40,8 +37,6 @@ export function createGuard(options: GuardOptions): Guard {
 export class Guard {
   /** What the limits are decided by: `shadows` says what enforcing the shadows would change. */
   readonly limiter: AnyLimiter
-  /** The same, for its express lanes. */
-  private readonly lanes: NamedLimiter<Facts>
   private readonly options: GuardOptions
   /** Not named `limits`: adapters take options or a guard, and the types of `r` in a user's functions come from both. */
   private readonly bound: Readonly<Record<string, LimitOptions<Facts>>>
@@ -55,8 +50,6 @@ export class Guard {
   /** Whether anything is to be done when a response has ended, and whether costs are only known then. */
   private readonly follows: boolean
   private readonly reserves: boolean
-  /** Whether nobody wants to know of a request that passes but whoever sent it. */
-  private readonly isShort: boolean
   private readonly ownStore: boolean
   private readonly routes: RouteGuards
   private off = false
@@ -74,13 +67,11 @@ export class Guard {
     this.lists = new Lists(options, error => this.telling.fallback('', 'skip', 'false', error))
     this.bound = safeLimits(limits, this.telling)
     const tellDecision = (decision: Decision, facts: Facts) => this.telling.decision(decision, facts)
-    this.lanes = new NamedLimiter<Facts>(
+    this.limiter = new NamedLimiter<Facts>(
       { name, prefix, store, onEvent, ...(onDecision !== undefined && { onDecision: tellDecision }) },
       this.bound,
       false,
-      placeKeysOf(Object.values(limits)),
     )
-    this.limiter = this.lanes
     const bucketId = (bucket: readonly string[]) => hashOf(encodeKey([prefix, name, ...bucket], name)).slice(0, 16)
     this.answering = new Answering(limits, headerFamilies(options.headers), bucketId)
     this.clock = store.clock
@@ -89,7 +80,6 @@ export class Guard {
     const all = Object.values(limits)
     this.reserves = all.some(limit => limit.countWhen ?? limit.resetWhen ?? limit.settle)
     this.follows = this.reserves || all.some(({ policy }) => typeof policy === 'function' || holdsSlots(policy))
-    this.isShort = onDecision === undefined && !this.follows && this.answering.tellsNumbers
   }
 
   /** What becomes of a request; undefined where no limit concerns it, and it goes on as if there were no guard. */
@@ -99,8 +89,6 @@ export class Guard {
     if (listed !== undefined || this.off) return listed === 'denied' ? refusedBy(DENIED) : undefined
     if (this.preflights !== undefined && facts.isPreflight) return this.askPreflight(this.preflights, facts)
     if (this.reserves) return this.askAndReserve(facts, reply, reader)
-    const keys = this.isShort ? this.lanes.keysFor(facts) : undefined
-    if (keys !== undefined) return this.askInLane(keys, facts, reply, reader)
     const decision = this.limiter.consume(facts)
     if (decision instanceof Promise) return this.answerLater(decision, facts, reply, reader)
     return this.answer(decision, undefined, facts, reply, reader)
@@ -146,24 +134,6 @@ export class Guard {
     return reservation instanceof Promise ? reservation.then(go) : go(reservation)
   }
 
-  /** The shortest way: most requests pass, and of those nothing is told but the numbers that the lane has left. */
-  private askInLane<Reply>(
-    keys: Keys,
-    facts: Facts,
-    reply: Reply,
-    reader: Reader<never, Reply>,
-  ): Maybe<Outcome | undefined> {
-    const lane = this.lanes.sharedLane!
-    lane.take(keys)
-    if (lane.receipt === 0 || lane.charges !== undefined) {
-      const decision = new ChargedDecision(lane.charges ?? lane.chargesOf(keys, lane))
-      return this.answer(decision, undefined, facts, reply, reader)
-    }
-    const expose = facts.isCrossOrigin ? this.answering.exposed : undefined
-    const fields = this.answering.fieldsIn(lane)
-    return { decision: undefined, fields, expose, refusal: undefined, ended: undefined, measures: false }
-  }
-
   private answerLater<Reply>(
     decision: Promise<Decision>,
     facts: Facts,
@@ -174,14 +144,13 @@ export class Guard {
   }
 
   private answer<Reply>(
-    made: Decision,
+    decision: Decision,
     reservation: AnyReservation | undefined,
     facts: Facts,
     reply: Reply,
     reader: Reader<never, Reply>,
   ): Maybe<Outcome | undefined> {
-    const decision = made instanceof LaneDecision ? made.full : made // read more than once: worked out once
-    if (!(decision instanceof ChargedDecision)) return undefined // no limit applied
+    if (!(decision instanceof ChargedDecision) || decision.charges.length === 0) return undefined // no limit applied
     const { answering } = this
     const outcome: Outcome = {
       decision,

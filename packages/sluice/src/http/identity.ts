@@ -2,7 +2,6 @@ import { expected } from '../errors.ts'
 import type { Key } from '../limiter/limits.ts'
 import { answered, yesOrNo } from './answered.ts'
 import type { Facts, Seen } from './facts.ts'
-import { JoinedKeys, PrefixedTexts } from './joined-keys.ts'
 import { sha256 } from './sha256.ts'
 
 /**
@@ -11,21 +10,15 @@ import { sha256 } from './sha256.ts'
  */
 export class Identity {
   readonly keyOf: (facts: Facts) => string
-  /** What the key is made of: the same of it makes the same key. */
-  readonly from: Source
 
-  constructor(keyOf: (facts: Facts) => string, from: Source = 'the request') {
+  constructor(keyOf: (facts: Facts) => string) {
     this.keyOf = keyOf
-    this.from = from
   }
 }
 
-const SOURCES = ['address', 'address and route', 'the request'] as const
-type Source = (typeof SOURCES)[number]
-
 /** The client's address. */
 export function ip(): Identity {
-  return new Identity(facts => facts.ip, 'address')
+  return new Identity(facts => facts.ip)
 }
 
 /** A user who has proved who they are: by default `r.user.id` or `r.auth.userId`. */
@@ -83,8 +76,7 @@ export function userAgent(): Identity {
 
 /** The template of the route (`/orders/:id`). All that match none are one. */
 export function route(): Identity {
-  const texts = new PrefixedTexts('route:')
-  return new Identity(facts => texts.of(facts.route ?? ''), 'address and route')
+  return new Identity(facts => `route:${facts.route ?? ''}`)
 }
 
 export interface Proof {
@@ -126,13 +118,15 @@ function keyIn(value: string | undefined): string | undefined {
 /** Several parts together: `all(ip(), route())` counts each route of each address. */
 export function all(...parts: readonly Identity[]): Identity {
   checkParts('all', parts)
-  const keys = new JoinedKeys()
   return new Identity(facts => {
-    // All of them first: functions of the user may throw, or ask for a key of their own.
-    const texts = new Array<string>(parts.length)
-    for (let i = 0; i < parts.length; i++) texts[i] = parts[i]!.keyOf(facts)
-    return keys.of(texts)
-  }, widest(parts))
+    // Each with its length before it, `3:abc`, so that parts cannot run together.
+    let key = '&'
+    for (const part of parts) {
+      const text = part.keyOf(facts)
+      key += `${text.length}:${text}`
+    }
+    return key
+  })
 }
 
 /** The first that finds more than the address: `firstOf(user(), apiKey({ verify }), all(ip(), userAgent()))`. */
@@ -144,11 +138,7 @@ export function firstOf(...choices: readonly Identity[]): Identity {
       if (key !== facts.ip) return key
     }
     return facts.ip
-  }, widest(choices))
-}
-
-function widest(parts: readonly Identity[]): Source {
-  return SOURCES.findLast(source => parts.some(({ from }) => from === source))!
+  })
 }
 
 function checkParts(helper: string, parts: readonly unknown[]): void {

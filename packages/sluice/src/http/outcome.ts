@@ -3,7 +3,7 @@ import type { Refusal } from './refusal.ts'
 
 /** What a guard says to a request that a limit touched; an adapter carries it out. */
 export interface Outcome {
-  /** Undefined where a list decided, and of a request that passed with nothing to be told but the numbers in its fields. */
+  /** Undefined where a list decided. */
   readonly decision: Decision | undefined
   /** To be set on the response, passed or refused: name, value, name, value … */
   readonly fields: readonly string[]

@@ -14,6 +14,7 @@ export class ChargedDecision implements Decision {
   /** The names of limits that are off, where somebody observes. */
   off: readonly string[]
   private bound: Charge | undefined
+  private states: readonly LimitState[] | undefined
   /** When it was made, epoch milliseconds, where no charge says so. */
   private readonly madeAt: number
 
@@ -22,6 +23,7 @@ export class ChargedDecision implements Decision {
     this.allowed = passed(charges)
     this.off = NONE
     this.bound = undefined
+    this.states = undefined
     this.madeAt = madeAt
   }
 
@@ -83,7 +85,8 @@ export class ChargedDecision implements Decision {
   }
 
   get limits(): readonly LimitState[] {
-    return this.charges.map(stateOf)
+    this.states ??= this.charges.map(stateOf)
+    return this.states
   }
 
   /** Whether a limit among them is not enforced. */

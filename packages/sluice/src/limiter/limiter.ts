@@ -3,6 +3,7 @@ import type { Decision } from '../decision.ts'
 import type { Duration } from '../duration.ts'
 import type { StoreUnavailable } from '../errors.ts'
 import type { Answer, Mode, Store } from '../stores/store.ts'
+import type { LimitInspection } from './inspection.ts'
 import type { LimitMode, LimitOptions, OnOutage } from './limits.ts'
 import type { Reservation, SavedReservation } from './reservation.ts'
 import type { ShadowState } from './shadow-report.ts'
@@ -87,6 +88,8 @@ export interface Limiter<S = string, M extends Mode = 'sync'> {
   wait(subject: S, options?: WaitOptions): Promise<Decision>
   /** The exact times, epoch milliseconds, that a `slidingLog` limit still counts for a subject. */
   history(subject: S, options?: { limit?: string }): Answer<M, number[]>
+  /** What is kept of a subject, as data: of each limit that applies, in declared order. */
+  inspect(subject: S): Answer<M, LimitInspection[]>
   /** Turns a limit on, off or into a shadow, for everybody or as a function chooses. */
   setMode(limit: string, mode: LimitMode | ((subject: S) => LimitMode)): void
   /** What would change if the shadow limits were enforced, counted so far. */

@@ -20,6 +20,7 @@ import { ChargedDecision } from './charged-decision.ts'
 import { Charging } from './charging.ts'
 import type { CostOption, Limiter, LimiterEvent, LimiterOptions, NamedLimits, WaitOptions } from './limiter.ts'
 import { bindLimit, blockTicks, checkCost, checkModeOrChoice, checkReplaces, type LimitMode } from './limits.ts'
+import { limitInspection } from './inspection.ts'
 import { andThen, type Maybe } from './maybe.ts'
 import { checkOptions, type Limits, storeFor } from './options.ts'
 import { Outage } from './outage.ts'
@@ -145,6 +146,14 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     return andThen(this.store.inspect(charge) as Maybe<KeyInspection>, ({ state }) =>
       state.kind === 'slidingLog' ? [...state.times] : [],
     ) as never
+  }
+
+  inspect(subject: S): never {
+    const found = this.charging.all(subject, 0).map(charge => {
+      const kept: Maybe<KeyInspection> = this.store.inspect(charge)
+      return andThen(kept, state => limitInspection(charge, state))
+    })
+    return (this.store.mode === 'sync' ? found : Promise.all(found)) as never
   }
 
   setMode(limit: string, mode: LimitMode | ((subject: S) => LimitMode)): void {

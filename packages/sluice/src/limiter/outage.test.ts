@@ -236,7 +236,7 @@ describe('events', () => {
 test('a store that hangs behind its wrapper is answered for at the deadline', async () => {
   const clock = fakeClock()
   const inner = new RemoteMemory(clock)
-  const limiter = createLimiter(FIVE, { store: resilient(inner, { clock, random: () => 0.5 }) })
+  const limiter = createLimiter(FIVE, { store: resilient(inner, inner, { clock, random: () => 0.5 }) })
   const turn = () => new Promise(resolve => setImmediate(resolve))
   await limiter.consume('a')
   inner.set('hung')

@@ -2,8 +2,7 @@ import { type ErrorCode, SluiceError, StoreUnavailable } from '../errors.ts'
 import type { Breaker } from './breaker.ts'
 import type { Charge } from './charge.ts'
 import type { Asked, Deadlines, Turn } from './deadlines.ts'
-import type { RemoteStore } from './remote-store.ts'
-import type { Intent, Question } from './store.ts'
+import type { Intent, Question, Store } from './store.ts'
 
 /** Faults of a key, not of its shard. */
 const OF_THE_KEY: readonly ErrorCode[] = ['SLUICE_FOREIGN_VALUE', 'SLUICE_KEY_TOO_LONG']
@@ -21,7 +20,7 @@ export class Calls {
   }
 
   /** Asks a store, and calls back when the charges are decided; those that are not in time have a fault then. */
-  decide(store: RemoteStore, question: Question): void {
+  decide(store: Store<'async'>, question: Question): void {
     const call = new Deciding(this, question)
     this.deadlines.watch(call)
     store.ask(call)

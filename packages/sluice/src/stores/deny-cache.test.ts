@@ -8,7 +8,7 @@ import { BESIDE, Charge, ENFORCED } from './charge.ts'
 import { type DenyCacheOptions, denyCache } from './deny-cache.ts'
 import { Desk } from './fixtures/deny-desk.ts'
 import { farMemory } from './fixtures/far-memory.ts'
-import type { RemoteStore } from './remote-store.ts'
+import { askStore, type RemoteStore } from './remote-store.ts'
 import { type Intent, LOOK, reserving, TAKE, WAIT } from './store.ts'
 
 const MS = 1000
@@ -64,17 +64,17 @@ describe('a refusal', () => {
     const gate = desk.gate(slow)
     await gate.consume('a', 2)
     const arrive = desk.far.holdAnswers()
-    const answer = desk.cache.decide(gate.charge('a', 1), TAKE)
+    const answer = askStore(desk.cache, [gate.charge('a', 1)], TAKE)
     desk.goTo(400 * MS)
     arrive()
     await answer
     desk.goTo(SECOND - 1)
     const again = gate.charge('a', 1)
-    await desk.cache.decide(again, TAKE)
+    await askStore(desk.cache, [again], TAKE)
     // The store decided it at 0 or later: by its clock no more has passed than since the answer came.
     expect([again.cached, again.at]).toEqual([true, TODAY + 600 * MS - 1])
     desk.goTo(SECOND)
-    expect(await desk.asks(() => desk.cache.decide(gate.charge('a', 1), TAKE))).toBe(true)
+    expect(await desk.asks(() => askStore(desk.cache, [gate.charge('a', 1)], TAKE))).toBe(true)
   })
 
   test.each([
@@ -216,9 +216,9 @@ describe('another question is asked', () => {
     [
       'another block rule',
       (desk, { limit: { space }, rule }) =>
-        desk.cache.decide(new Charge({ space, block }, rule, 'a', 1, ENFORCED), TAKE),
+        askStore(desk.cache, [new Charge({ space, block, atOnce: false }, rule, 'a', 1, ENFORCED)], TAKE),
     ],
-    ['another role', (desk, gate) => desk.cache.decide(gate.charge('a', 1, BESIDE), TAKE)],
+    ['another role', (desk, gate) => askStore(desk.cache, [gate.charge('a', 1, BESIDE)], TAKE)],
     ['one limit more', (desk, gate) => desk.world.decide([gate.charge('a', 1), other(desk).charge('a', 1)], TAKE)],
     ['a look', (_, gate) => gate.peek('a')],
     ['a wait', (_, gate) => gate.ask('a', 1, WAIT)],
@@ -235,7 +235,7 @@ describe('another question is asked', () => {
   test('another role of one of several limits', async () => {
     const desk = new Desk()
     const [gate, beside] = [await refused(desk), other(desk)]
-    const ask = (role: number) => desk.cache.decideAll([gate.charge('a', 1), beside.charge('a', 1, role)], TAKE)
+    const ask = (role: number) => askStore(desk.cache, [gate.charge('a', 1), beside.charge('a', 1, role)], TAKE)
     const asks = []
     for (const role of [ENFORCED, BESIDE, BESIDE, ENFORCED]) asks.push(await desk.asks(() => ask(role)))
     expect(asks).toEqual([true, true, false, false])
@@ -394,7 +394,7 @@ describe('a block', () => {
 test('no more than maxEntries are remembered, the oldest going first', async () => {
   const desk = new Desk({ maxEntries: 100 })
   const gate = desk.gate(slow)
-  for (let n = 0; n < 40_000; n++) await desk.cache.decide(gate.charge(`key ${n}`, 3), TAKE)
+  for (let n = 0; n < 40_000; n++) await askStore(desk.cache, [gate.charge(`key ${n}`, 3)], TAKE)
   expect(desk.cache.size).toBe(100)
   for (let n = 39_900; n < 40_000; n++) expect(await desk.asks(() => gate.consume(`key ${n}`, 3))).toBe(false)
   expect(await desk.asks(() => gate.consume('key 39899', 3))).toBe(true)
@@ -420,9 +420,9 @@ test('a question that is asked while another waits is held for older, never for 
   const gate = desk.gate(slow)
   await gate.consume('a', 2)
   const arrive = desk.far.holdAnswers()
-  const waiting = desk.cache.decide(gate.charge('b', 1), TAKE)
+  const waiting = askStore(desk.cache, [gate.charge('b', 1)], TAKE)
   desk.goTo(400 * MS)
-  const refusal = desk.cache.decide(gate.charge('a', 1), TAKE)
+  const refusal = askStore(desk.cache, [gate.charge('a', 1)], TAKE)
   arrive()
   await Promise.all([waiting, refusal])
   desk.goTo(SECOND - 1)
@@ -432,28 +432,20 @@ test('a question that is asked while another waits is held for older, never for 
 })
 
 test('all else is the store underneath', async () => {
-  const connecting = Promise.resolve()
-  const asked: unknown[] = []
+  let closed = false
   const desk = new Desk({}, far => ({
     ...far,
-    connecting,
-    shardOf: () => 7,
-    probe: async shard => void asked.push(shard),
-    close: async () => void asked.push('close'),
+    close: async () => {
+      closed = true
+    },
   }))
   const { cache, far } = desk
   const gate = desk.gate(slidingLog({ limit: 1, window: '1s' }))
   await gate.consume('a')
-  expect(await cache.history(gate.limit.space, gate.rule, 'a')).toEqual([TODAY])
-  expect([cache.mode, cache.clock, cache.localShare]).toEqual(['async', far.clock, 0.5])
-  expect([cache.connecting, cache.shardOf(gate.charge('a', 1)), cache.space('x')]).toEqual([
-    connecting,
-    7,
-    far.space('x'),
-  ])
-  await cache.probe(3)
+  expect(await cache.inspect(gate.charge('a', 1))).toEqual(await far.inspect(gate.charge('a', 1)))
+  expect([cache.mode, cache.clock, cache.bind('x')]).toEqual(['async', far.clock, far.bind('x')])
   await cache.close()
-  expect(asked).toEqual([3, 'close'])
+  expect(closed).toBe(true)
 })
 
 test.each<[options: object, code: string]>([

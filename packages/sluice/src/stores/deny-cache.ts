@@ -4,8 +4,7 @@ import { type Charge, ENFORCED } from './charge.ts'
 import { Hearing, type Listener, type Reading } from './hearing.ts'
 import { PromptAnswers } from './prompt-answers.ts'
 import { Refusals } from './refusals.ts'
-import { asked, atDeparture, type RemoteStore } from './remote-store.ts'
-import type { Change, Intent, Question, Rule, Space } from './store.ts'
+import type { Change, Intent, KeyInspection, Question, Space, Store } from './store.ts'
 
 export interface DenyCacheOptions {
   /** The longest that a refusal is repeated unasked, and so the latest that a change made elsewhere is seen. 1000 by default. */
@@ -16,7 +15,7 @@ export interface DenyCacheOptions {
   clock?: Clock
 }
 
-export interface DenyCache extends RemoteStore {
+export interface DenyCache extends Store<'async'> {
   /** How many calls were answered without asking the store. */
   readonly hits: number
   /** Refusals remembered, those included that hold no more and that nobody has asked about since. */
@@ -30,7 +29,7 @@ export interface DenyCache extends RemoteStore {
  * Not what may be lifted any moment: concurrency, and charges the store calls tentative. Nor a call with a shadow that
  * stands in for a limit, which may be charged although the call is refused.
  */
-export function denyCache(inner: RemoteStore, options: DenyCacheOptions = {}): DenyCache {
+export function denyCache(inner: Store<'async'>, options: DenyCacheOptions = {}): DenyCache {
   const { forMs = 1000, maxEntries = 10_000, clock = systemClock } = options
   if (!Number.isFinite(forMs) || forMs <= 0) {
     throw expected('SLUICE_BAD_OPTION', 'forMs as a number of milliseconds above 0', forMs)
@@ -46,14 +45,14 @@ class Denying implements DenyCache, Listener {
   readonly mode = 'async'
   readonly clock: Clock
   hits = 0
-  private readonly inner: RemoteStore
+  private readonly inner: Store<'async'>
   readonly refusals: Refusals
   private readonly localClock: Clock
   private readonly prompt = new PromptAnswers()
   private latest = 0
   private reading: Reading | undefined
 
-  constructor(inner: RemoteStore, refusals: Refusals, localClock: Clock) {
+  constructor(inner: Store<'async'>, refusals: Refusals, localClock: Clock) {
     this.inner = inner
     this.clock = inner.clock
     this.refusals = refusals
@@ -65,36 +64,8 @@ class Denying implements DenyCache, Listener {
     return this.refusals.size
   }
 
-  get localShare(): number | undefined {
-    return this.inner.localShare
-  }
-
-  get connecting(): Promise<void> | undefined {
-    return this.inner.connecting
-  }
-
-  shardOf(charge: Charge): number {
-    return this.inner.shardOf(charge)
-  }
-
-  atDeparture(callback: () => void): void {
-    atDeparture(this.inner, callback)
-  }
-
-  probe(shard: number): Promise<void> {
-    return this.inner.probe(shard)
-  }
-
-  space(path: string): Space {
-    return this.inner.space(path)
-  }
-
-  decide(charge: Charge, intent: Intent): Promise<void> {
-    return asked(this, [charge], intent)
-  }
-
-  decideAll(charges: readonly Charge[], intent: Intent): Promise<void> {
-    return asked(this, charges, intent)
+  bind(path: string): Space {
+    return this.inner.bind(path)
   }
 
   async amend(changes: readonly Change[]): Promise<number[]> {
@@ -107,8 +78,8 @@ class Denying implements DenyCache, Listener {
     }
   }
 
-  history(space: Space, rule: Rule, key: string): Promise<number[]> {
-    return this.inner.history(space, rule, key)
+  inspect(charge: Charge): Promise<KeyInspection> {
+    return this.inner.inspect(charge)
   }
 
   close(): Promise<void> {

@@ -4,13 +4,13 @@ import { fakeClock } from '../testing/index.ts'
 import { Charge, ENFORCED } from './charge.ts'
 import { denyCache } from './deny-cache.ts'
 import { RemoteMemory } from './fixtures/remote-memory.ts'
-import type { RemoteStore } from './remote-store.ts'
+import { askStore, type RemoteStore } from './remote-store.ts'
 import { resilient } from './resilient.ts'
-import { ruleOf, TAKE } from './store.ts'
+import { ruleOf, type Store, TAKE } from './store.ts'
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
-test.each<[string, (inner: RemoteStore) => RemoteStore]>([
+test.each<[string, (inner: RemoteStore) => Store<'async'>]>([
   ['by itself', inner => inner],
   ['behind a deny cache', inner => denyCache(inner)],
 ])('the deadline counts from when a store sends what it was asked: %s', async (_, wrapped) => {
@@ -18,10 +18,10 @@ test.each<[string, (inner: RemoteStore) => RemoteStore]>([
   const leave: (() => void)[] = []
   const inner = Object.assign(new RemoteMemory(clock), { atDeparture: (callback: () => void) => leave.push(callback) })
   inner.set('hung')
-  const store = resilient(wrapped(inner), { clock, deadlineMs: 25 })
+  const store = resilient(wrapped(inner), inner, { clock, deadlineMs: 25 })
   const rule = ruleOf(fixedWindow({ limit: 10, window: '1h' }))
-  const charge = new Charge({ space: store.space('limit'), block: undefined }, rule, 'a', 1, ENFORCED)
-  const asked = store.decide(charge, TAKE)
+  const charge = new Charge({ space: store.bind('limit'), block: undefined, atOnce: false }, rule, 'a', 1, ENFORCED)
+  const asked = askStore(store, [charge], TAKE)
   await turn()
   clock.advance(100)
   await turn()

@@ -1,19 +1,19 @@
 import { after, afterPoll, type Clock } from '../clock.ts'
-import type { RemoteStore } from './remote-store.ts'
+import type { Network } from './remote-store.ts'
 
 /**
  * The wait for a store's first connection. It takes longer than an answer may, so it is waited for longer; but once,
  * and by all together: who comes after it was in vain does not wait again.
  */
 export class FirstConnection {
-  private readonly inner: RemoteStore
+  private readonly network: Network
   private readonly clock: Clock
   private readonly waitMs: number
   private waited: Promise<boolean> | undefined
   private end: ((stands: boolean) => void) | undefined
 
-  constructor(inner: RemoteStore, clock: Clock, waitMs: number) {
-    this.inner = inner
+  constructor(network: Network, clock: Clock, waitMs: number) {
+    this.network = network
     this.clock = clock
     this.waitMs = waitMs
   }
@@ -26,7 +26,7 @@ export class FirstConnection {
         cancelTimer()
         resolve(stands)
       }
-      this.inner.connecting?.then(() => this.end!(true))
+      this.network.connecting?.then(() => this.end!(true))
     })
     return this.waited
   }

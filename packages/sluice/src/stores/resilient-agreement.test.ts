@@ -4,7 +4,10 @@ import { RemoteMemory } from './fixtures/remote-memory.ts'
 import { resilient } from './resilient.ts'
 
 // A deadline that no pause of this machine can miss.
-const open: Open = ({ clock, ...room }) => resilient(new RemoteMemory(clock, room), { deadlineMs: 60_000 })
+const open: Open = ({ clock, ...room }) => {
+  const far = new RemoteMemory(clock, room)
+  return resilient(far, far, { deadlineMs: 60_000 })
+}
 
 for (const { name, run } of storeSuite(open, { scale: 0.1 })) {
   test(`a store that works is the same in its wrapper: ${name}`, async () => run())

@@ -1,12 +1,13 @@
 import { stat } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../clock.ts'
-import { fixedWindow, type StoreEvent, StoreUnavailable, slidingLog } from '../index.ts'
+import { fixedWindow, type StoreEvent, StoreUnavailable } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
 import { BESIDE, Charge, ENFORCED } from './charge.ts'
+import { askStore } from './remote-store.ts'
 import { RemoteMemory } from './fixtures/remote-memory.ts'
 import { type ResilientOptions, resilient } from './resilient.ts'
-import { LOOK, ruleOf, TAKE } from './store.ts'
+import { askInline, LOOK, ruleOf, TAKE } from './store.ts'
 
 const rule = ruleOf(fixedWindow({ limit: 10, window: '1h' }))
 
@@ -17,9 +18,9 @@ function world(options: ResilientOptions = {}) {
   const clock = fakeClock()
   const inner = new RemoteMemory(clock)
   const events: StoreEvent[] = []
-  const store = resilient(inner, { clock, random: () => 0.5, onEvent: event => events.push(event), ...options })
+  const store = resilient(inner, inner, { clock, random: () => 0.5, onEvent: event => events.push(event), ...options })
   const charge = (key = '0', role = ENFORCED) => {
-    return new Charge({ space: store.space(`limit ${key}`), block: undefined }, rule, key, 1, role)
+    return new Charge({ space: store.bind(`limit ${key}`), block: undefined, atOnce: false }, rule, key, 1, role)
   }
   const pass = async (ms: number) => {
     await turn()
@@ -28,13 +29,13 @@ function world(options: ResilientOptions = {}) {
   }
   const ask = async (key?: string) => {
     const asked = charge(key)
-    await store.decide(asked, TAKE)
+    await askStore(store, [asked], TAKE)
     return asked
   }
   /** How many were taken of a key, by what the server knows. */
   const used = (key = '0') => {
     const look = charge(key)
-    inner.memory.decide(look, LOOK)
+    askInline(inner.memory, [look], LOOK)
     return look.used
   }
   /** Asks, and lets the deadline pass. */
@@ -122,7 +123,7 @@ describe('the deadline', () => {
     const { inner, store, charge, pass } = world()
     inner.set('hung', 1)
     const charges = [charge('0'), charge('1')]
-    const decided = store.decideAll(charges, TAKE)
+    const decided = askStore(store, charges, TAKE)
     await pass(25)
     await decided
     expect(charges[0]).toMatchObject({ allowed: true, taken: true, fault: undefined })
@@ -262,7 +263,7 @@ describe('the breaker', () => {
       Object.assign(question.charges[0]!, { at: 0, allowed: false, cached: true })
       question.done()
     }
-    await store.decide(charge(), TAKE)
+    await askStore(store, [charge()], TAKE)
     await pass(15)
     expect((await late).fault).toMatchObject({ code: 'SLUICE_STORE_TIMEOUT' })
     expect(store.open).toBe(1)
@@ -331,7 +332,7 @@ describe('shards', () => {
       charge('1:c', BESIDE),
       charge('2:b', BESIDE),
     ]
-    await store.decideAll(charges, TAKE)
+    await askStore(store, charges, TAKE)
     expect(inner.asked.at(-1)!.map(({ key, role }) => [key, role])).toEqual([
       ['0:a', ENFORCED],
       ['0:b', 0],
@@ -396,15 +397,13 @@ describe('before the first connection', () => {
 })
 
 describe('what has no onOutage to fall back on is rejected', () => {
-  const log = ruleOf(slidingLog({ limit: 5, window: '1m' }))
-
-  test.each(['amend', 'history'] as const)('%s, at the deadline and while the breaker is open', async name => {
+  test.each(['amend', 'inspect'] as const)('%s, at the deadline and while the breaker is open', async name => {
     const { inner, store, charge, pass } = world()
     const call = (): Promise<unknown> =>
       name === 'amend'
         ? store.amend([{ type: 'reset', charge: charge() }])
-        : store.history(store.space('log'), log, 'a')
-    await expect(call()).resolves.toEqual(name === 'amend' ? [0] : [])
+        : store.inspect(charge())
+    await expect(call()).resolves.toMatchObject(name === 'amend' ? [0] : { used: 0 })
     inner.set('hung')
     const late = call()
     late.catch(() => {})
@@ -454,10 +453,7 @@ test('closing ends the probes and the wait for a connection, and closes the stor
 })
 
 test('the wrapper looks like what it wraps', () => {
-  const { inner, store, clock, charge } = world()
-  expect(store).toMatchObject({ mode: 'async', clock, connecting: undefined, localShare: undefined })
-  inner.localShare = 0.25
-  expect(store.localShare).toBe(0.25)
-  expect(store.shardOf(charge('3'))).toBe(3)
-  expect(store.space('a')).toBe(inner.space('a'))
+  const { inner, store, clock } = world()
+  expect(store).toMatchObject({ mode: 'async', clock })
+  expect(store.bind('a')).toBe(inner.bind('a'))
 })

@@ -2,12 +2,12 @@ import { type Clock, systemClock } from '../clock.ts'
 import { StoreUnavailable } from '../errors.ts'
 import { Breaker } from './breaker.ts'
 import { Calls } from './calls.ts'
-import { Charge, ENFORCED } from './charge.ts'
+import { Charge } from './charge.ts'
 import { Deadlines } from './deadlines.ts'
 import { FirstConnection } from './first-connection.ts'
 import { PromptAnswers } from './prompt-answers.ts'
-import { asked, atDeparture, type RemoteStore, type StoreEvent } from './remote-store.ts'
-import type { Change, Intent, Question, Rule, Space } from './store.ts'
+import type { Network, StoreEvent } from './remote-store.ts'
+import type { Change, KeyInspection, Question, Space, Store } from './store.ts'
 
 export interface ResilientOptions {
   /** How long an answer may take. 25 by default. */
@@ -21,7 +21,7 @@ export interface ResilientOptions {
   random?: () => number
 }
 
-export interface ResilientStore extends RemoteStore {
+export interface ResilientStore extends Store<'async'> {
   /** Charges not answered in time: each of them may still have been taken. */
   readonly timeouts: number
   /** How many shards are not asked at the moment. */
@@ -32,15 +32,16 @@ export interface ResilientStore extends RemoteStore {
  * Turns a slow or broken store into prompt faults: an outage costs at most the deadline, and nothing once the breaker
  * of its shard is open.
  */
-export function resilient(inner: RemoteStore, options: ResilientOptions = {}): ResilientStore {
-  return new Resilient(inner, options)
+export function resilient(inner: Store<'async'>, network: Network, options: ResilientOptions = {}): ResilientStore {
+  return new Resilient(inner, network, options)
 }
 
 class Resilient implements ResilientStore {
   readonly mode = 'async'
   readonly clock: Clock
   open = 0
-  private readonly inner: RemoteStore
+  private readonly inner: Store<'async'>
+  private readonly network: Network
   private readonly calls: Calls
   private readonly connection: FirstConnection
   /** By shard. */
@@ -48,14 +49,15 @@ class Resilient implements ResilientStore {
   private readonly prompt = new PromptAnswers()
   private readonly newBreaker: (shard: number) => Breaker
 
-  constructor(inner: RemoteStore, options: ResilientOptions) {
+  constructor(inner: Store<'async'>, network: Network, options: ResilientOptions) {
     const { deadlineMs = 25, connectWaitMs = 1000, onEvent, clock = systemClock, random = Math.random } = options
     this.inner = inner
+    this.network = network
     this.clock = inner.clock
-    const deadlines = new Deadlines(clock, deadlineMs, callback => atDeparture(inner, callback))
+    const deadlines = new Deadlines(clock, deadlineMs, callback => network.atDeparture(callback))
     this.calls = new Calls(deadlines, charge => this.breakerOf(charge))
-    this.connection = new FirstConnection(inner, clock, connectWaitMs)
-    const probe = (shard: number) => this.calls.inTime([], inner.probe(shard))
+    this.connection = new FirstConnection(network, clock, connectWaitMs)
+    const probe = (shard: number) => this.calls.inTime([], network.probe(shard))
     const changed = (event: StoreEvent) => {
       this.open += event.type === 'outage' ? 1 : -1
       // Apart from what goes on here: a hook that throws must not keep others from their answers.
@@ -68,36 +70,8 @@ class Resilient implements ResilientStore {
     return this.calls.timeouts
   }
 
-  get localShare(): number | undefined {
-    return this.inner.localShare
-  }
-
-  get connecting(): Promise<void> | undefined {
-    return this.inner.connecting
-  }
-
-  shardOf(charge: Charge): number {
-    return this.inner.shardOf(charge)
-  }
-
-  atDeparture(callback: () => void): void {
-    atDeparture(this.inner, callback)
-  }
-
-  probe(shard: number): Promise<void> {
-    return this.inner.probe(shard)
-  }
-
-  space(path: string): Space {
-    return this.inner.space(path)
-  }
-
-  decide(charge: Charge, intent: Intent): Promise<void> {
-    return asked(this, [charge], intent)
-  }
-
-  decideAll(charges: readonly Charge[], intent: Intent): Promise<void> {
-    return asked(this, charges, intent)
+  bind(path: string): Space {
+    return this.inner.bind(path)
   }
 
   ask(question: Question): void {
@@ -109,9 +83,8 @@ class Resilient implements ResilientStore {
     return this.isCalm ? this.amendNow(changes) : this.amendWarily(changes)
   }
 
-  history(space: Space, rule: Rule, key: string): Promise<number[]> {
-    const charge = new Charge({ space, block: undefined }, rule, key, 0, ENFORCED)
-    const ask = () => this.calls.inTime([charge], this.inner.history(space, rule, key))
+  inspect(charge: Charge): Promise<KeyInspection> {
+    const ask = () => this.calls.inTime([charge], this.inner.inspect(charge))
     return this.isCalm ? ask() : this.reached(charge).then(ask)
   }
 
@@ -124,7 +97,7 @@ class Resilient implements ResilientStore {
 
   /** Nothing is known against asking. */
   private get isCalm(): boolean {
-    return this.open === 0 && this.inner.connecting === undefined
+    return this.open === 0 && this.network.connecting === undefined
   }
 
   private async askWarily({ charges, intent }: Question): Promise<void> {
@@ -164,7 +137,7 @@ class Resilient implements ResilientStore {
 
   /** Waits for the first connection; where that takes too long, the breakers of these charges open. */
   private async connected(charges: readonly Charge[]): Promise<void> {
-    if (this.inner.connecting === undefined) return
+    if (this.network.connecting === undefined) return
     const waiting = charges.filter(charge => this.refusalOf(charge) === undefined)
     if (waiting.length === 0 || (await this.connection.stands())) return
     const error = new StoreUnavailable('SLUICE_STORE_UNREACHABLE', 'there is no connection to the store yet')
@@ -177,7 +150,7 @@ class Resilient implements ResilientStore {
   }
 
   private breakerOf(charge: Charge): Breaker {
-    const shard = this.inner.shardOf(charge)
+    const shard = this.network.shardOf(charge)
     this.breakers[shard] ??= this.newBreaker(shard)
     return this.breakers[shard]
   }

@@ -4,6 +4,7 @@ import type { Case } from './store-suite/case.ts'
 import { changeCases } from './store-suite/change-cases.ts'
 import { crowdCases } from './store-suite/crowd-cases.ts'
 import { envelopeCases } from './store-suite/envelope-cases.ts'
+import { inspectionCases } from './store-suite/inspection-cases.ts'
 import { keyCases } from './store-suite/key-cases.ts'
 import { oracleCases } from './store-suite/oracle-cases.ts'
 import { refundCases } from './store-suite/refund-cases.ts'
@@ -49,4 +50,5 @@ const PARTS = [
   reservationCases,
   bookingCases,
   changeCases,
+  inspectionCases,
 ]

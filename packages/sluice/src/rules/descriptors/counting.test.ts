@@ -65,9 +65,9 @@ test('ten thousand rules are no more limits to look at than a few hundred', () =
     const store = memoryStore()
     const paths = new Set<string>()
     const counted: typeof store = Object.assign(Object.create(store), {
-      space(path: string) {
+      bind(path: string) {
         paths.add(path)
-        return store.space(path)
+        return store.bind(path)
       },
     })
     const descriptors = Array.from({ length: count }, (_, i) => ({

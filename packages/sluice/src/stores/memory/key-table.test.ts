@@ -30,8 +30,8 @@ class Modelled implements Owner {
     this.model.delete(id)
   }
 
-  idle(segment: Segment, offset: number, now: number): boolean {
-    return segment.cells[offset]! <= now
+  idleUpTo(_: Segment, now: number): number {
+    return now
   }
 
   /** Only what is idle may go, and once. */

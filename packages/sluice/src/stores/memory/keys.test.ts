@@ -10,12 +10,12 @@ import { StoreTime } from './store-time.ts'
 class Counted {
   readonly keys: Keys
   overflowed = 0
-  readonly room: { live: number; max: number; resets: number }
+  readonly room: { live: number; max: number }
 
   constructor(max: number) {
-    this.room = { live: 0, max, resets: 0 }
+    this.room = { live: 0, max }
     const owner = {
-      idle: (segment: Segment, offset: number, now: number) => segment.cells[offset]! <= now,
+      idleUpTo: (_: Segment, now: number) => now,
       dropped() {},
       copy(from: Segment, fromOffset: number, to: Segment, toOffset: number) {
         to.cells[toOffset] = from.cells[fromOffset]!
@@ -23,7 +23,8 @@ class Counted {
       },
     }
     const time = new StoreTime(fakeClock())
-    const shared = { hash: new KeyHash(1, 2), time, room: this.room, overflowed: () => void this.overflowed++ }
+    const overflowed = () => void this.overflowed++
+    const shared = { hash: new KeyHash(1, 2), time, budget: this.room, resets: 0, overflowed }
     this.keys = new Keys(1, owner, shared)
   }
 

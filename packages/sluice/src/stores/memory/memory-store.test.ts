@@ -12,11 +12,10 @@ function behindPromises(store: Store<'sync'>): Store<'async'> {
   return {
     mode: 'async',
     clock: store.clock,
-    space: path => store.space(path),
-    decide: async (charge, intent) => store.decide(charge, intent),
-    decideAll: async (charges, intent) => store.decideAll(charges, intent),
+    bind: path => store.bind(path),
+    ask: question => queueMicrotask(() => store.ask(question)),
     amend: async changes => store.amend(changes),
-    history: async (space, rule, key) => store.history(space, rule, key),
+    inspect: async charge => store.inspect(charge),
     close: async () => store.close(),
   }
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLimiter, fixedWindow, type Policy, slidingWindow, tokenBucket } from '../../index.ts'
 import { fiveOfEach } from '../../limiter/fixtures/five-of-each.ts'
 import type { Charge } from '../charge.ts'
-import type { RemoteStore } from '../remote-store.ts'
+import { askStore, type RemoteStore } from '../remote-store.ts'
 import { type Change, type Store, TAKE } from '../store.ts'
 import { linkOf } from './client.ts'
 import { CLIENTS, ioredis } from './fixtures/clients.ts'
@@ -65,7 +65,7 @@ describe('decisions asked for in one turn', () => {
       [one.charge('c'), other.charge('unspeakable')],
       [one.charge('a'), other.charge('d')],
     ]
-    await Promise.all(asked.map(charges => store.decideAll(charges, TAKE)))
+    await Promise.all(asked.map(charges => askStore(store, charges, TAKE)))
     const faults = asked.map(charges => charges.map(({ fault }) => fault?.code))
     const failed = 'SLUICE_STORE_FAILED'
     expect(faults).toEqual([

@@ -63,11 +63,10 @@ describe.each(kinds)('%s', (kind, policy) => {
   })
 })
 
-test('a foreign value where a log should be has no history', async () => {
+test('a foreign value where a log should be has no times to tell', async () => {
   const counter = new Counter(bareStore(client), slidingLog({ limit: 5, window: '1h' }), 'history')
   await client.rpush(counter.nameOf('a'), 'x')
-  const history = counter.store.history(counter.limit.space, counter.rule, 'a')
-  await expect(history).rejects.toMatchObject({ code: FOREIGN })
+  await expect(counter.store.inspect(counter.charge('a'))).rejects.toMatchObject({ code: FOREIGN })
 })
 
 describe.each([

@@ -18,7 +18,7 @@ test('stores that count each other share a limit evenly', async () => {
   for (const count of [1, 2, 3]) {
     const store = redisStore(client, { instances: 'auto' })
     stores.push(store)
-    await until(`it has found ${count}`, async () => store.localShare === 1 / count)
+    await until(`it has found ${count}`, async () => store.bind('limit').localShare === 1 / count)
   }
   await Promise.all(stores.map(store => store.close()))
 })

@@ -24,9 +24,9 @@ type Place = [names: [string, string, string], policy: number, key: Key]
 
 /** The bytes that a server sees. */
 function bytesOf([names, policy, key]: Place): string {
-  const space = new RedisSpace(encodeKey(names, ''))
+  const space = new RedisSpace(encodeKey(names, ''), { localShare: 0.5 })
   const text = encodeKey(key, '')
-  const charge = new Charge({ space, block: undefined }, ruleOf(POLICIES[policy]!), text, 1, ENFORCED)
+  const charge = new Charge({ space, block: undefined, atOnce: false }, ruleOf(POLICIES[policy]!), text, 1, ENFORCED)
   return Buffer.from(nameOf(stemOf(charge), text, tagOf(text, 128))).toString('hex')
 }
 
@@ -87,7 +87,7 @@ describe('names', () => {
 })
 
 describe('the kind and window in a name', () => {
-  const kindOf = (policy: Policy) => new RedisSpace('a').stemOf(ruleOf(policy)).text.replace('~a:', '')
+  const kindOf = (policy: Policy) => new RedisSpace('a', { localShare: 0.5 }).stemOf(ruleOf(policy)).text.replace('~a:', '')
 
   test.each<[Policy, string]>([
     [tokenBucket({ capacity: 5, refill: '1/s' }), 'bucket'],

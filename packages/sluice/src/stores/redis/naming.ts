@@ -6,17 +6,23 @@ import type { Space } from '../store.ts'
 /** Where a limit's keys stand: `{tag}` path `:` kind and window `:` key. Short, since every name travels with every call. */
 export class RedisSpace implements Space {
   readonly path: string
+  private readonly store: { readonly localShare: number }
   private readonly text: string
   private readonly stems = new Map<Rule, Stem>()
   /** Nearly always the rule asked for next. */
   private lastRule: Rule | undefined
   private lastStem: Stem | undefined
 
-  constructor(path: string) {
+  constructor(path: string, store: { readonly localShare: number }) {
     this.path = path
+    this.store = store
     this.text = pathText(path)
     this.lastRule = undefined
     this.lastStem = undefined
+  }
+
+  get localShare(): number {
+    return this.store.localShare
   }
 
   stemOf(rule: Rule): Stem {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { fixedWindow, slidingWindow, tokenBucket } from '../../index.ts'
 import type { Charge } from '../charge.ts'
+import { askStore } from '../remote-store.ts'
 import { TAKE } from '../store.ts'
 import { bareStore, Counter } from './fixtures/counter.ts'
 import { client, withOwnServer } from './fixtures/own-server.ts'
@@ -33,7 +34,7 @@ test('a foreign value under one of several limits is at fault alone, and the dec
   const counters = POLICIES.map((policy, i) => new Counter(store, policy, `limit ${i}`))
   const ask = async (user: string): Promise<Charge[]> => {
     const charges = counters.map(counter => counter.charge(user))
-    await store.decideAll(charges, TAKE)
+    await askStore(store, charges, TAKE)
     return charges
   }
   await client.set(counters[1]!.nameOf('b'), 'not ours')
@@ -51,7 +52,7 @@ test('a key that two charges of a decision have in common goes the long way', as
   const store = bareStore(client)
   const counter = new Counter(store, POLICIES[1]!, 'twice')
   const charges = [counter.charge('a'), counter.charge('a')]
-  await store.decideAll(charges, TAKE)
+  await askStore(store, charges, TAKE)
   expect(charges.map(({ taken, fault }) => fault ?? taken)).toEqual([true, true])
 })
 
@@ -62,7 +63,7 @@ test('a call of as many decisions as there can be, all about one user, is told a
   const taken = await Promise.all(
     Array.from({ length: 64 }, async () => {
       const charges = counters.map(counter => counter.charge('a'))
-      await store.decideAll(charges, TAKE)
+      await askStore(store, charges, TAKE)
       return charges.map(charge => charge.taken)
     }),
   )

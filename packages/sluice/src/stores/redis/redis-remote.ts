@@ -1,9 +1,8 @@
-import type { Rule } from '../../algorithms/rule.ts'
 import { after, afterIfStillHere, atEndOfTurn, type Clock, systemClock } from '../../clock.ts'
 import { expected, StoreUnavailable } from '../../errors.ts'
-import { Charge, ENFORCED } from '../charge.ts'
-import { asked, type RemoteStore } from '../remote-store.ts'
-import type { Change, Intent, Question, Space } from '../store.ts'
+import type { Charge } from '../charge.ts'
+import type { RemoteStore } from '../remote-store.ts'
+import type { Change, Intent, KeyInspection, Question, Space } from '../store.ts'
 import { decideAcross } from './across.ts'
 import { Departures } from './departures.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -44,10 +43,10 @@ export class RedisRemote implements RemoteStore {
     this.clock = testNow === undefined ? this.shard(0).clock : { now: () => testNow() / 1000 }
   }
 
-  space(path: string): Space {
+  bind(path: string): Space {
     let space = this.spaces.get(path)
     if (space === undefined) {
-      space = new RedisSpace(path)
+      space = new RedisSpace(path, this)
       this.spaces.set(path, space)
     }
     return space
@@ -92,14 +91,6 @@ export class RedisRemote implements RemoteStore {
     return this.shard(0).instances(id, rememberTicks)
   }
 
-  decide(charge: Charge, intent: Intent): Promise<void> {
-    return asked(this, [charge], intent)
-  }
-
-  decideAll(charges: readonly Charge[], intent: Intent): Promise<void> {
-    return asked(this, charges, intent)
-  }
-
   ask(question: Question): void {
     const { charges } = question
     if (charges.length > MOST_CHARGES) {
@@ -131,11 +122,10 @@ export class RedisRemote implements RemoteStore {
     return Promise.all(changes.map(change => this.shard(this.shardOf(change.charge)).amend(change)))
   }
 
-  async history(space: Space, rule: Rule, key: string): Promise<number[]> {
+  async inspect(charge: Charge): Promise<KeyInspection> {
     if (this.unfit !== undefined) throw this.unfit
-    const charge = new Charge({ space, block: undefined }, rule, key, 0, ENFORCED)
     try {
-      return await this.shard(this.shardOf(charge)).history(charge)
+      return await this.shard(this.shardOf(charge)).inspect(charge)
     } catch (error) {
       throw failureOf(error)
     }

@@ -2,7 +2,7 @@ import { afterIfStillHere, systemClock, TICKS_PER_MS } from '../../clock.ts'
 import { type Duration, parseDuration } from '../../duration.ts'
 import { expected } from '../../errors.ts'
 import { denyCache } from '../deny-cache.ts'
-import type { RemoteStore, StoreEvent } from '../remote-store.ts'
+import type { StoreEvent } from '../remote-store.ts'
 import { resilient } from '../resilient.ts'
 import type { Store } from '../store.ts'
 import { linkOf, type RedisClient } from './client.ts'
@@ -76,8 +76,10 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const { denyCache: cache } = options
   const cached = cache === false ? undefined : denyCache(remote, cacheOptions(cache))
   const guarded =
-    deadlineMs === undefined ? undefined : resilient(cached ?? remote, { deadlineMs, connectWaitMs, onEvent: tell })
-  const store: RemoteStore = guarded ?? cached ?? remote
+    deadlineMs === undefined
+      ? undefined
+      : resilient(cached ?? remote, remote, { deadlineMs, connectWaitMs, onEvent: tell })
+  const store: Store<'async'> = guarded ?? cached ?? remote
   return Object.assign(store, {
     stats: (): RedisStats => ({
       ...remote.counters,

@@ -39,7 +39,7 @@ describe.each(Object.entries(CLIENTS))('through %s, a server that has forgotten 
   const acts: [string, () => Promise<unknown>][] = [
     ['a decision', () => counter.take('a')],
     ['a change', () => store.amend([{ type: 'credit', charge: counter.charge('a') }])],
-    ['history', () => store.history(counter.limit.space, counter.rule, 'a')],
+    ['inspecting', () => store.inspect(counter.charge('a'))],
     ['a probe', () => store.probe(0)],
     ['a count of the instances', () => store.instances('1', 1000)],
   ]

@@ -10,7 +10,7 @@ export interface Script {
 
 export interface Scripts {
   readonly decide: Script
-  readonly history: Script
+  readonly inspect: Script
   readonly plain: Script
   readonly buckets: Script
   readonly oneBucket: Script

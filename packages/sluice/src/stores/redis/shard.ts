@@ -1,17 +1,20 @@
 import type { Rule } from '../../algorithms/rule.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Charge } from '../charge.ts'
-import type { Change, Question } from '../store.ts'
+import type { Change, KeyInspection, Question } from '../store.ts'
 import { BatchCall } from './batch-call.ts'
 import { overAlready } from './changes.ts'
 import type { Link } from './client.ts'
 import type { Departures } from './departures.ts'
 import { Frame } from './frame.ts'
+import { inspectionOf } from './inspection.ts'
 import { changeItem } from './item.ts'
 import { Keys, Specs } from './message.ts'
 import { Outbox } from './outbox.ts'
 import { failureOf, type Reply, run, type Scripts, send } from './script.ts'
 import { ServerClock } from './server-clock.ts'
+import { phaseOf } from './spec.ts'
+import { FOREIGN } from './verdicts.ts'
 
 /** What all shards of a store share. */
 export interface Settings {
@@ -89,20 +92,21 @@ export class Shard {
     this.clock.observe(sentAt, reply.at(0))
   }
 
-  async history(charge: Charge): Promise<number[]> {
+  async inspect(charge: Charge): Promise<KeyInspection> {
     const keys = new Keys(this.settings.tagOf)
     const specs = new Specs(this.now())
     keys.numberOf(charge)
     specs.numberOf(charge)
     const message = {
-      script: this.settings.scripts.history,
+      script: this.settings.scripts.inspect,
       keys: keys.names,
-      args: [`{"logs":1,"specs":${specs.json}}`],
+      args: [`{"logs":${keys.logs.length},"phase":${phaseOf(charge)},"specs":${specs.json}}`],
     }
     const reply = await run(this.settings.link, this.frame.around(message, 0))
-    const times = Array.from({ length: reply.length - 1 }, (_, n) => reply.at(n + 1))
-    if (times[0]! < 0) throw new StoreUnavailable('SLUICE_FOREIGN_VALUE', 'a foreign value stands at the key')
-    return times
+    if (reply.at(1) === FOREIGN) {
+      throw new StoreUnavailable('SLUICE_FOREIGN_VALUE', 'a foreign value stands at the key')
+    }
+    return inspectionOf(charge.rule, reply)
   }
 
   /** The server's time, about. */

@@ -7,6 +7,7 @@ import {
   booking,
   type Change,
   type Intent,
+  type KeyInspection,
   type Limit,
   LOOK,
   reserving,
@@ -82,6 +83,10 @@ export class Gate {
 
   async amend(change: Change): Promise<number> {
     return (await this.world.amend([change]))[0]!
+  }
+
+  inspect(key: string): Promise<KeyInspection> {
+    return this.world.inspect(this.charge(key, 0))
   }
 
   /** All that can be seen of a key without touching it. */

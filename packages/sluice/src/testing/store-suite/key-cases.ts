@@ -11,7 +11,6 @@ export function keyCases(bench: Bench): Case[] {
     { name: 'parts of a key do not run together, nor into a plain key (law 11)', run: () => anyParts(bench) },
     { name: 'names of limiters and limits do not run together (law 11)', run: () => anyNames(bench) },
     { name: 'the same path is the same state, another path is another', run: () => paths(bench) },
-    { name: 'a sliding log tells the exact times it still counts', run: () => history(bench) },
   ]
 }
 
@@ -137,20 +136,4 @@ async function paths(bench: Bench): Promise<void> {
       same([await remaining('one'), await remaining('other')], [6, 10], () => `policy ${show(policy)}`)
     })
   }
-}
-
-async function history(bench: Bench): Promise<void> {
-  await bench.inWorld(async world => {
-    const gate = new Gate(world, { kind: 'slidingLog', limit: 5, windowMs: 1 })
-    const times = async () => [...(await world.store.history(gate.limit.space, gate.rule, 'a'))].map(at => at - TODAY)
-    for (const [after, cost] of Object.entries({ 0: 1, 300: 2, 900: 1, 999: 9, 1000: 1 })) {
-      world.goTo(TODAY + Number(after))
-      await gate.consume('a', cost)
-    }
-    same(await times(), [300, 300, 900, 1000], () => 'times after TODAY of a log of 1 ms, 1000 ticks on')
-    world.goTo(TODAY + 1300)
-    same(await times(), [900, 1000], () => 'times after TODAY of a log of 1 ms, 1300 ticks on')
-    world.goTo(TODAY + 2000)
-    same(await times(), [], () => 'times after TODAY of a log of 1 ms, 2000 ticks on')
-  })
 }

@@ -1,6 +1,6 @@
 import { TICKS_PER_MS } from '../../clock.ts'
 import type { Charge } from '../../stores/charge.ts'
-import type { Change, Intent, Store } from '../../stores/store.ts'
+import type { Change, Intent, KeyInspection, Store } from '../../stores/store.ts'
 import { type FakeClock, fakeClock } from '../fake-clock.ts'
 import { same } from './case.ts'
 
@@ -71,6 +71,11 @@ export class World {
   async amend(changes: readonly Change[]): Promise<number[]> {
     this.now = Math.max(this.now, this.tick)
     return this.store.amend(changes)
+  }
+
+  async inspect(charge: Charge): Promise<KeyInspection> {
+    this.now = Math.max(this.now, this.tick)
+    return this.store.inspect(charge)
   }
 }
 

@@ -1,4 +1,4 @@
--- What decide.lua and history.lua have in common.
+-- What decide.lua and inspect.lua have in common.
 
 -- Keys whose new bytes stand in `found` already, by number, with the tick until which to keep them; false where they are
 -- kept long enough.

@@ -75,6 +75,10 @@ function kernels.bucket()
     return { level = state.level, at = state.at, per_request = state.per_request, per_tick = state.per_tick }
   end
 
+  function kernel.numbers(state)
+    return { state.level }
+  end
+
   -- Books a place that starts within `book_ticks`: the tick it starts at, or nil and the first tick to ask again.
   function kernel.book(state, spec, now, cost, retry, book_ticks)
     local ahead = spec.queue and state.level or state.level + cost * spec.perRequest - spec.limit * spec.perRequest

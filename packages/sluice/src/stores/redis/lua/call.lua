@@ -1,4 +1,4 @@
--- The call of decide.lua and history.lua.
+-- The call of decide.lua and inspect.lua.
 --
 -- ARGV[2]    as JSON: { logs, specs, … }: how many of the keys are logs, and the numbers of each limit by name
 

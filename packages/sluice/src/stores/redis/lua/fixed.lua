@@ -68,5 +68,9 @@ function kernels.fixed()
     return { count = state.count, end_at = state.end_at, open = state.open }
   end
 
+  function kernel.numbers(state)
+    return { state.count, state.end_at }
+  end
+
   return kernel
 end

@@ -13,6 +13,7 @@
 --   credit(state, spec, now, cost)       gives `cost` back, clamped at full
 --   counted(state, spec)                 the requests counted now, rounded up
 --   copy(state)                          one to try things out on
+--   numbers(state)                       what inspecting shows of it
 --   kept_until(state, spec, now)         the tick from which on a fresh state would do as well
 --
 -- Each kernel is a function that makes it, so that a call pays for those it needs.

@@ -149,7 +149,7 @@ function kernels.log()
     return copy
   end
 
-  function kernel.history(state)
+  function kernel.numbers(state)
     load(state)
     local times = {}
     for n = 1, state.count do times[n] = n == 1 and state.oldest or state.times[state.first + n - 1] end

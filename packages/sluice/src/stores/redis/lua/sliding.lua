@@ -128,5 +128,9 @@ function kernels.sliding()
     return copy
   end
 
+  function kernel.numbers(state)
+    return { state.newest, unpack(state, 0, state.buckets) }
+  end
+
   return kernel
 end

@@ -94,5 +94,14 @@ function kernels.slots()
     return state.held
   end
 
+  function kernel.numbers(state)
+    local numbers = {}
+    for _, holder in ipairs(state) do
+      numbers[#numbers + 1] = holder.cost
+      numbers[#numbers + 1] = holder.expiry
+    end
+    return numbers
+  end
+
   return kernel
 end

@@ -9,7 +9,7 @@ import { createGuard, ip } from './index.ts'
 const policy = fc.integer().map(seed => randomPolicy(random(seed)))
 const pauses = fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0, max: 100_000, noNaN: true })), { minLength: 1 })
 
-test('the usual guard writes what its limits say, whatever the policies and however full they are', () => {
+test('a guard writes what its limits say, whatever the policies and however full they are', () => {
   fc.assert(
     fc.property(fc.array(policy, { minLength: 1, maxLength: 3 }), pauses, (policies, waits) => {
       const clock = fakeClock(1_700_000_000_000)

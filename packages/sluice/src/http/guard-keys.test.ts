@@ -2,10 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fixedWindow } from '../policy.ts'
 import { fakeClock } from '../testing/index.ts'
-import type { Facts } from './facts.ts'
-import { ask, type FakeRequest, factsOf, heard, leftIn } from './fixtures/fake-exchange.ts'
+import { ask, type FakeRequest, heard, leftIn } from './fixtures/fake-exchange.ts'
 import { all, createGuard, type GuardLimit, type GuardOptions, ip, route, type Seen } from './index.ts'
-import { PlaceKeys } from './place-keys.ts'
 
 const PLENTY = 1_000_000
 const policy = fixedWindow({ limit: PLENTY, window: '1h' })
@@ -53,7 +51,7 @@ describe('keys of address and route', () => {
     )
   })
 
-  test('more callers, and more callers on more routes, than are kept', () => {
+  test('many callers on many routes', () => {
     const guard = open()
     const expected = tally()
     for (let round = 0; round < 2; round++) {
@@ -62,17 +60,6 @@ describe('keys of address and route', () => {
         expect(leftIn(ask(guard, one))).toEqual(expected(one))
       }
     }
-  })
-
-  test('callers who are not seen again are forgotten', () => {
-    const keys = new PlaceKeys()
-    let reads = 0
-    const read = ({ ip }: Facts) => `${ip}, for the ${++reads}. time`
-    for (let i = 0; i < 1024; i++) keys.of(factsOf({ from: `10.0.${i >> 8}.${i & 255}` }), read)
-    expect(keys.of(factsOf({ from: '10.0.0.0' }), read)).toBe('10.0.0.0, for the 1. time')
-    keys.of(factsOf({ from: '10.1.0.0' }), read)
-    expect(keys.of(factsOf({ from: '10.0.0.0' }), read)).toBe('10.0.0.0, for the 1026. time')
-    expect(keys.of(factsOf({ from: '10.1.0.0' }), read)).toBe('10.1.0.0, for the 1025. time')
   })
 
   test('behind a proxy the address is the one it names, request by request', () => {
@@ -102,7 +89,7 @@ describe('keys of address and route', () => {
   })
 })
 
-describe('nothing is kept', () => {
+describe('no key is taken for another', () => {
   test('where a function of the user says who it is', () => {
     const guard = open({ limits: { ...limits, user: { policy, key: (r: Seen) => r.user } } } as object)
     const left = ['ann', 'bob', 'ann'].map(user => leftIn(ask(guard, { route: '/a', user })).user)

@@ -1,0 +1,33 @@
+import { remainingOf } from '../algorithms/verdict.ts'
+import type { Policy } from '../policy.ts'
+import type { Charge } from '../stores/charge.ts'
+import type { HeldCost, KeyInspection, LimitData } from '../stores/store.ts'
+import { limitOf } from './charged-decision.ts'
+
+/** What a store keeps of a subject under one limit. Times are epoch milliseconds of the store's clock. */
+export interface LimitInspection {
+  readonly name: string
+  readonly policy: Policy
+  readonly at: number
+  /** In requests: more than the limit after an overdraft, a part of one in a bucket that drains. */
+  readonly used: number
+  /** The largest cost that passes now. */
+  readonly remaining: number
+  readonly blockedUntil: number | undefined
+  /** Reservations that are neither settled nor expired, soonest expiry first. */
+  readonly holds: readonly HeldCost[]
+  /** Of state for this key. */
+  readonly bytes: number
+  readonly state: LimitData
+}
+
+export function limitInspection(charge: Charge, { used, ...kept }: KeyInspection): LimitInspection {
+  const { rule } = charge
+  return {
+    name: limitOf(charge).name,
+    policy: rule.policy,
+    used: used / rule.perRequest,
+    remaining: remainingOf(used, rule),
+    ...kept,
+  }
+}

@@ -1,0 +1,169 @@
+import { TICKS_PER_MS } from '../../clock.ts'
+import type { Policy } from '../../policy.ts'
+import type { KeyInspection, LimitData } from '../../stores/store.ts'
+import { type Case, holds, same, show } from './case.ts'
+import { Gate } from './gate.ts'
+import { ofEveryKind } from './policies.ts'
+import { type Bench, TODAY } from './world.ts'
+
+/** A store shows the state of a key as data: worked out here from what was done, by no code of the store's. */
+export function inspectionCases(bench: Bench): Case[] {
+  return [
+    { name: 'inspecting shows what was counted, kind by kind', run: () => everyKind(bench) },
+    { name: 'inspecting changes nothing, also of a key not seen yet', run: () => changesNothing(bench) },
+    { name: 'a sliding log tells the exact times it still counts', run: () => times(bench) },
+    { name: 'inspecting shows reservations and blocks', run: () => holdsAndBlocks(bench) },
+  ]
+}
+
+const WINDOW_MS = 1000
+const LIMIT = 10
+/** On the boundary of a window of any length used here, and so of its sub-windows. */
+const START = Math.ceil(TODAY / (WINDOW_MS * TICKS_PER_MS)) * WINDOW_MS
+const KEY = 'a'
+
+/** 3 at the start of a window, 2 a quarter of it later; looked at half-way through. */
+async function inspected(bench: Bench, policy: Policy): Promise<KeyInspection> {
+  let found: KeyInspection | undefined
+  await bench.inWorld(async world => {
+    const gate = new Gate(world, policy)
+    const at = (ms: number) => world.goTo((START + ms) * TICKS_PER_MS)
+    at(0)
+    await gate.consume(KEY, 3)
+    at(250)
+    await gate.consume(KEY, 2)
+    at(500)
+    found = await gate.inspect(KEY)
+  })
+  return found!
+}
+
+async function everyKind(bench: Bench): Promise<void> {
+  const rate = { count: LIMIT, periodMs: WINDOW_MS } // one every 100 ms
+  const policies: readonly (readonly [Policy, used: number, LimitData])[] = [
+    // 3, of which 2.5 drain in 250 ms; 2 more, of which 2.5 drain in another 250.
+    [{ kind: 'tokenBucket', capacity: LIMIT, refill: rate }, 0, bucket(0)],
+    [{ kind: 'tokenBucket', capacity: LIMIT, refill: { count: 5, periodMs: WINDOW_MS } }, 2.5, bucket(2.5, 500)],
+    [{ kind: 'leakyBucket', capacity: LIMIT, leak: { count: 5, periodMs: WINDOW_MS } }, 2.5, bucket(2.5, 500)],
+    [{ kind: 'gcra', burst: LIMIT, rate: { count: 5, periodMs: WINDOW_MS } }, 2.5, bucket(2.5, 500)],
+    [
+      { kind: 'fixedWindow', limit: LIMIT, windowMs: WINDOW_MS, align: 'epoch' },
+      5,
+      { kind: 'fixedWindow', count: 5, startsAt: START, endsAt: START + WINDOW_MS },
+    ],
+    [
+      { kind: 'slidingWindow', limit: LIMIT, windowMs: WINDOW_MS, buckets: 1 },
+      5,
+      { kind: 'slidingWindow', counters: [counter(-WINDOW_MS, 0, 0.5, WINDOW_MS), counter(0, 5, 1, WINDOW_MS)] },
+    ],
+    [
+      { kind: 'slidingWindow', limit: LIMIT, windowMs: WINDOW_MS, buckets: 4 },
+      5,
+      {
+        kind: 'slidingWindow',
+        counters: [[-500, 0], [-250, 0], [0, 3], [250, 2], [500, 0]].map(([at, count]) => counter(at!, count!, 1, 250)),
+      },
+    ],
+    [
+      { kind: 'slidingLog', limit: LIMIT, windowMs: WINDOW_MS },
+      5,
+      { kind: 'slidingLog', times: [0, 0, 0, 250, 250].map(ms => START + ms) },
+    ],
+    [
+      { kind: 'concurrency', limit: LIMIT, ttlMs: WINDOW_MS },
+      5,
+      {
+        kind: 'concurrency',
+        slots: [
+          { cost: 3, expiresAt: START + WINDOW_MS },
+          { cost: 2, expiresAt: START + 250 + WINDOW_MS },
+        ],
+      },
+    ],
+  ]
+  for (const [policy, used, state] of policies) {
+    const found = await inspected(bench, policy)
+    const where = () => `policy ${show(policy)}`
+    same(found.state, state, where)
+    same([found.at, found.blockedUntil, found.holds], [START + 500, undefined, []], where)
+    same(Math.ceil(found.used / unitsOf(policy)), Math.ceil(used), where)
+    holds(Number.isInteger(found.bytes) && (found.bytes > 0 || used === 0), 'bytes above 0', found.bytes, where)
+  }
+}
+
+/** A bucket counts in parts of a request: so many of them are one. */
+function unitsOf(policy: Policy): number {
+  const rate = policy.kind === 'tokenBucket' ? policy.refill : policy.kind === 'leakyBucket' ? policy.leak : undefined
+  const { count, periodMs } = policy.kind === 'gcra' ? policy.rate : (rate ?? { count: 1, periodMs: 1 / TICKS_PER_MS })
+  return (periodMs * TICKS_PER_MS) / count
+}
+
+function bucket(level: number, dryAfterMs = 0): LimitData {
+  return { kind: 'bucket', level, tokens: LIMIT - level, tat: START + 500 + dryAfterMs }
+}
+
+function counter(startMs: number, count: number, weight: number, lengthMs: number) {
+  return { startsAt: START + startMs, endsAt: START + startMs + lengthMs, count, weight }
+}
+
+async function changesNothing(bench: Bench): Promise<void> {
+  for (const policy of ofEveryKind(LIMIT, WINDOW_MS)) {
+    await bench.inWorld(async world => {
+      const gate = new Gate(world, policy)
+      world.goTo(TODAY)
+      const fresh = await gate.look('fresh')
+      const { bytes, used } = await gate.inspect('fresh')
+      same([bytes, used], [0, 0], () => `bytes and used of a key not seen yet, policy ${show(policy)}`)
+      same(await gate.look('fresh'), fresh, () => `after inspecting a key not seen yet, policy ${show(policy)}`)
+      await gate.consume(KEY, 4)
+      world.goTo(TODAY + 100_000)
+      const before = await gate.look(KEY)
+      await gate.inspect(KEY)
+      same(await gate.look(KEY), before, () => `after inspecting, policy ${show(policy)}`)
+    })
+  }
+}
+
+async function times(bench: Bench): Promise<void> {
+  await bench.inWorld(async world => {
+    const gate = new Gate(world, { kind: 'slidingLog', limit: 5, windowMs: 1 })
+    const ticks = async () => {
+      const { state } = await gate.inspect(KEY)
+      return state.kind === 'slidingLog' ? state.times.map(ms => Math.round(ms * TICKS_PER_MS) - TODAY) : []
+    }
+    for (const [after, cost] of Object.entries({ 0: 1, 300: 2, 900: 1, 999: 9, 1000: 1 })) {
+      world.goTo(TODAY + Number(after))
+      await gate.consume(KEY, cost)
+    }
+    same(await ticks(), [300, 300, 900, 1000], () => 'times after TODAY of a log of 1 ms, 1000 ticks on')
+    world.goTo(TODAY + 1300)
+    same(await ticks(), [900, 1000], () => 'times after TODAY of a log of 1 ms, 1300 ticks on')
+    world.goTo(TODAY + 2000)
+    same(await ticks(), [], () => 'times after TODAY of a log of 1 ms, 2000 ticks on')
+  })
+}
+
+async function holdsAndBlocks(bench: Bench): Promise<void> {
+  for (const policy of ofEveryKind(LIMIT, WINDOW_MS)) {
+    if (policy.kind === 'concurrency') continue // a slot is a hold already
+    await bench.inWorld(async world => {
+      const gate = new Gate(world, policy)
+      world.goTo(START * TICKS_PER_MS)
+      await gate.reserve(KEY, 4, 700 * TICKS_PER_MS)
+      await gate.reserve(KEY, 1, 300 * TICKS_PER_MS)
+      const where = () => `policy ${show(policy)}`
+      const held = await gate.inspect(KEY)
+      const expected = [
+        { cost: 1, expiresAt: START + 300 },
+        { cost: 4, expiresAt: START + 700 },
+      ]
+      same([held.holds, held.used / gate.rule.perRequest], [expected, 5], where)
+      await gate.amend({ type: 'block', charge: gate.charge(KEY, 0), ticks: 2000 * TICKS_PER_MS })
+      const { blockedUntil, used } = await gate.inspect(KEY)
+      same([blockedUntil, used / gate.rule.perRequest], [START + 2000, LIMIT], where)
+      world.goTo((START + 2000) * TICKS_PER_MS)
+      const after = await gate.inspect(KEY)
+      same([after.blockedUntil, after.holds], [undefined, []], where)
+    })
+  }
+}
