@@ -15,7 +15,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   basics: [],
   algorithms: ['basics'],
   stores: ['algorithms/', 'basics'],
-  limiter: ['stores/store.ts', 'stores/charge.ts', 'stores/lane.ts', 'stores/memory/', 'basics'],
+  limiter: ['stores/store.ts', 'stores/charge.ts', 'stores/coordinator.ts', 'stores/memory/', 'basics'],
   rules: ['limiter/', 'basics'],
   http: ['limiter/', 'basics'],
   client: ['type limiter/', 'basics', 'http/headers.ts'],

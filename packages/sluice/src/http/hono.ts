@@ -1,4 +1,4 @@
-import type { Maybe } from '../limiter/maybe.ts'
+import type { Maybe } from '../maybe.ts'
 import { followResponse, setFields, whenAborted, withFields } from './exchange/fetch.ts'
 import { peerOf } from './exchange/peer.ts'
 import type { Reader } from './facts.ts'

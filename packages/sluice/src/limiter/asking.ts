@@ -1,35 +1,51 @@
-import type { Charge } from '../stores/charge.ts'
-import type { Intent, Question } from '../stores/store.ts'
-import { ChargedDecision } from './charged-decision.ts'
-import type { Outage } from './outage.ts'
+import { andThen, type Maybe } from '../maybe.ts'
+import { BESIDE, type Charge, isDecided } from '../stores/charge.ts'
+import { decideAcross, type Parties } from '../stores/coordinator.ts'
+import { InlineQuestion, type Intent, LOOK, type Store } from '../stores/store.ts'
+import type { Changes } from './changes.ts'
+import { limitOf } from './charged-decision.ts'
 
-/** What a limiter asks of a store that answers later, and the promise made to whoever asked the limiter. */
-export class Asking implements Question {
-  readonly charges: readonly Charge[]
-  readonly intent: Intent
-  private readonly outage: Outage
-  private readonly resolve: (decision: ChargedDecision) => void
-  private readonly reject: (error: unknown) => void
+/** Asks the stores of a limiter, each for the limits that live in it. */
+export class Asking {
+  /** The only store there is; undefined where limits live in several. */
+  private readonly only: Store | undefined
+  private readonly parties: Parties
 
-  constructor(
-    charges: readonly Charge[],
-    intent: Intent,
-    outage: Outage,
-    resolve: (decision: ChargedDecision) => void,
-    reject: (error: unknown) => void,
-  ) {
-    this.charges = charges
-    this.intent = intent
-    this.outage = outage
-    this.resolve = resolve
-    this.reject = reject
-  }
-
-  done(): void {
-    try {
-      this.resolve(new ChargedDecision(this.outage.settled(this.charges, this.intent)))
-    } catch (error) {
-      this.reject(error) // a hook of the user's: nobody else's answer must suffer from it
+  constructor(stores: readonly Store[], changes: Changes) {
+    this.only = stores.length === 1 ? stores[0] : undefined
+    this.parties = {
+      partyOf: charge => limitOf(charge).store,
+      isFirst: charge => limitOf(charge).store.mode === 'sync',
+      // A flood that this process refuses makes no call to a remote store.
+      ask: (charges, intent, refused) => {
+        const { store } = limitOf(charges[0]!)
+        return refused && store.mode === 'async' ? undefined : askOne(store, charges, refused ? LOOK : intent)
+      },
+      giveBack: charges => changes.makeLater(charges.map(charge => ({ type: 'refund', charge }))),
     }
   }
+
+  /** The charges that were decided, or are at fault. */
+  ask(charges: readonly Charge[], intent: Intent): Maybe<readonly Charge[]> {
+    const { only } = this
+    if (only !== undefined) return andThen(askOne(only, charges, intent), () => charges)
+    return andThen(decideAcross(charges, intent, this.parties), () => asked(charges))
+  }
+}
+
+function askOne(store: Store, charges: readonly Charge[], intent: Intent): Maybe<void> {
+  if (store.mode !== 'sync') return new Promise(done => store.ask({ charges, intent, done }))
+  store.ask(new InlineQuestion(charges, intent))
+}
+
+/** Without those that nobody was asked about, which moves the places of the others. */
+function asked(charges: readonly Charge[]): readonly Charge[] {
+  const known = charges.filter(charge => isDecided(charge) || charge.fault !== undefined)
+  if (known.length === charges.length) return charges
+  for (const charge of known) {
+    if (charge.role < 0) continue
+    const place = known.indexOf(charges[charge.role]!)
+    charge.role = place < 0 ? BESIDE : place
+  }
+  return known
 }

@@ -13,6 +13,7 @@ import {
   slidingLog,
   tokenBucket,
 } from '../index.ts'
+import type { Question } from '../stores/store.ts'
 import { fakeClock } from '../testing/index.ts'
 
 /** The in-process store as one across a network would be: every answer comes later, if it comes. */
@@ -23,7 +24,13 @@ function remote(clock = fakeClock(), broken = () => false): Store<'async'> {
       if (name === 'mode') return 'async'
       const value = Reflect.get(memory, name)
       if (typeof value !== 'function') return value
-      if (name === 'space') return value.bind(memory)
+      if (name === 'bind') return value.bind(memory)
+      if (name === 'ask') {
+        return (question: Question) => {
+          if (broken()) throw new Error('no store')
+          queueMicrotask(() => memory.ask(question))
+        }
+      }
       return async (...args: unknown[]) => {
         if (broken()) throw new Error('no store')
         return value.apply(memory, args)

@@ -1,28 +1,34 @@
 import { StoreUnavailable } from '../errors.ts'
+import { allOf, andThen, type Maybe } from '../maybe.ts'
 import type { Charge } from '../stores/charge.ts'
 import type { Change, Store } from '../stores/store.ts'
 import { limitOf } from './charged-decision.ts'
-import { andThen, type Maybe } from './maybe.ts'
 
 /** Carries changes out, each in the store that its charge was taken in. */
 export class Changes {
-  private readonly store: Store
   private readonly changed: (charges: readonly Charge[]) => void
   private readonly failed: (error: unknown) => void
 
   /** `changed` hears what something was given back to, `failed` what could not be done where nobody else is told. */
-  constructor(store: Store, changed: (charges: readonly Charge[]) => void, failed: (error: unknown) => void) {
-    this.store = store
+  constructor(changed: (charges: readonly Charge[]) => void, failed: (error: unknown) => void) {
     this.changed = changed
     this.failed = failed
   }
 
-  /** Rejects if the store cannot be asked: whoever asked for it must know that it was not done. */
+  /** Rejects if a store cannot be asked: whoever asked for it must know that it was not done. */
   make(changes: readonly Change[]): Maybe<number[]> {
-    const made = this.store.mode === 'sync' ? this.store.amend(changes) : this.makeEach(changes)
+    const byStore = new Map<Store, Change[]>()
+    for (const change of changes) {
+      const { store } = limitOf(change.charge)
+      byStore.set(store, [...(byStore.get(store) ?? []), change])
+    }
+    const made = allOf([...byStore].map(([store, part]): Maybe<number[]> => store.amend(part)))
     return andThen(made, amounts => {
       this.changed(changes.map(({ charge }) => charge))
-      return amounts
+      if (amounts.length <= 1) return amounts[0] ?? []
+      const parts = [...byStore.values()].flat()
+      const amountOf = new Map(amounts.flat().map((amount, i) => [parts[i]!, amount]))
+      return changes.map(change => amountOf.get(change)!)
     })
   }
 
@@ -41,18 +47,5 @@ export class Changes {
   makeLater(changes: readonly Change[]): void {
     const made = this.make(changes)
     if (made instanceof Promise) made.catch(error => this.failed(error))
-  }
-
-  /** What was decided in this process while the store was down is changed in this process. */
-  private async makeEach(changes: readonly Change[]): Promise<number[]> {
-    const far = changes.filter(({ charge }) => limitOf(charge).store === this.store)
-    if (far.length === changes.length) return far.length === 0 ? [] : this.store.amend(changes)
-    const near = new Map<Change, number>()
-    for (const change of changes) {
-      const { store } = limitOf(change.charge)
-      if (store.mode === 'sync') near.set(change, (store as Store<'sync'>).amend([change])[0]!)
-    }
-    const amounts = far.length === 0 ? [] : await this.store.amend(far)
-    return changes.map(change => near.get(change) ?? amounts[far.indexOf(change)]!)
   }
 }

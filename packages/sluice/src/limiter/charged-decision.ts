@@ -40,7 +40,7 @@ export class ChargedDecision implements Decision {
   get degraded(): Degraded {
     let worst = 0
     for (const charge of this.charges) {
-      if (charge.role !== ENFORCED || charge.fault === undefined) continue
+      if (charge.role !== ENFORCED || charge.outage === undefined) continue
       worst = Math.max(worst, WORSE.indexOf(limitOf(charge).onOutage))
     }
     return WORSE[worst]!
@@ -48,10 +48,10 @@ export class ChargedDecision implements Decision {
 
   get reason(): Reason {
     if (this.allowed) return 'ok'
-    const { blocked, cost, rule, retryAt, fault } = this.binding!
+    const { blocked, cost, rule, retryAt, outage } = this.binding!
     if (blocked) return 'blocked'
     const tooMuch = cost > rule.limit
-    const closed = fault !== undefined && (tooMuch || limitOf(this.binding!).onOutage === 'closed')
+    const closed = outage !== undefined && (tooMuch || limitOf(this.binding!).onOutage === 'closed')
     if (closed && retryAt < Infinity) return 'outage'
     return tooMuch ? 'cost-exceeds-limit' : 'limited'
   }

@@ -1,4 +1,3 @@
-import { remainingOf } from '../algorithms/verdict.ts'
 import type { Policy } from '../policy.ts'
 import type { Charge } from '../stores/charge.ts'
 import type { HeldCost, KeyInspection, LimitData } from '../stores/store.ts'
@@ -23,11 +22,12 @@ export interface LimitInspection {
 
 export function limitInspection(charge: Charge, { used, ...kept }: KeyInspection): LimitInspection {
   const { rule } = charge
+  charge.used = used
   return {
     name: limitOf(charge).name,
     policy: rule.policy,
     used: used / rule.perRequest,
-    remaining: remainingOf(used, rule),
+    remaining: charge.remaining,
     ...kept,
   }
 }

@@ -49,7 +49,7 @@ export interface LoneLimitOptions<M extends Mode = Mode> extends LimiterOptions<
 
 export interface NamedLimits<S, M extends Mode = Mode> extends LimiterOptions<S, M> {
   /** All of them or none of them. */
-  limits: Record<string, LimitOptions<S>>
+  limits: Record<string, LimitOptions<S, M extends 'sync' ? 'sync' : Mode>>
   /** Where there are many limits and few apply: the names of those to look at for a subject. Without it, all are. */
   select?: (subject: S) => Iterable<string>
 }

@@ -3,7 +3,7 @@ import { type Duration, parseDuration } from '../duration.ts'
 import { expected, SluiceError } from '../errors.ts'
 import { type Policy, type PolicyLike, policyOf } from '../policy.ts'
 import type { Charge } from '../stores/charge.ts'
-import { type BlockRule, type Limit, type Rule, ruleOf, type Store } from '../stores/store.ts'
+import { type BlockRule, type Limit, type Mode, type Rule, ruleOf, type Store } from '../stores/store.ts'
 import { encodeKey } from './key.ts'
 
 /** `'shadow'` decides without enforcing; `'off'` does not apply. */
@@ -16,7 +16,7 @@ export type OnOutage = 'local' | 'open' | 'closed'
 export type Key = string | readonly string[]
 
 /** One named limit, as a user writes it. `S` is the subject: what is known about a request. */
-export interface LimitOptions<S> {
+export interface LimitOptions<S, M extends Mode = Mode> {
   /** What is allowed, or a function that chooses it for a subject. */
   policy: PolicyLike | ((subject: S) => PolicyLike)
   /** Who is counted together; `undefined` means the limit does not apply. Without `key`, everybody is. */
@@ -37,10 +37,14 @@ export interface LimitOptions<S> {
    * store knows better; `'open'` lets requests pass; `'closed'` refuses them.
    */
   onOutage?: OnOutage
+  /** Where its state lives, if not in the store of the limiter. In-process stores are asked first. */
+  store?: Store<M>
 }
 
 /** Helps TypeScript infer the subject; a plain object does as well. */
-export function limits<S>(options: Record<string, LimitOptions<S>>): Record<string, LimitOptions<S>> {
+export function limits<S, M extends Mode = 'sync'>(
+  options: Record<string, LimitOptions<S, M>>,
+): Record<string, LimitOptions<S, M>> {
   return options
 }
 
@@ -64,7 +68,7 @@ export function bindLimit<S>(
   name: string,
   options: LimitOptions<S>,
   path: readonly string[],
-  store: Store,
+  defaultStore: Store,
   release: BoundLimit<S>['release'],
 ): BoundLimit<S> {
   const where = `limit '${name}'`
@@ -84,6 +88,7 @@ export function bindLimit<S>(
     blockFor,
     atOnce = false,
     onOutage = 'local',
+    store = defaultStore,
   } = options
   if (key !== undefined && typeof key !== 'function') {
     throw expected('SLUICE_BAD_OPTION', `${where} key as a function of the subject`, key)
@@ -92,6 +97,7 @@ export function bindLimit<S>(
   if (bucket !== undefined && (typeof bucket !== 'string' || bucket === '')) {
     throw expected('SLUICE_BAD_OPTION', `${where} bucket as a name`, bucket)
   }
+  checkStore(store, `${where} store`)
   if (typeof atOnce !== 'boolean') throw expected('SLUICE_BAD_OPTION', `${where} atOnce true or false`, atOnce)
   return {
     name,
@@ -110,7 +116,18 @@ export function bindLimit<S>(
   }
 }
 
-const KNOWN = new Set(['policy', 'key', 'cost', 'mode', 'replaces', 'bucket', 'blockFor', 'atOnce', 'onOutage'])
+const KNOWN = new Set([
+  ...['policy', 'key', 'cost', 'mode', 'replaces', 'bucket', 'blockFor', 'atOnce', 'onOutage', 'store'],
+])
+
+const STORE_METHODS = ['bind', 'ask', 'amend', 'inspect', 'close'] as const
+
+/** Refuses what is no store, such as a client of one. */
+export function checkStore(store: unknown, what: string): void {
+  const methods = store as Partial<Store> | null | undefined
+  if (STORE_METHODS.every(name => typeof methods?.[name] === 'function')) return
+  throw expected('SLUICE_BAD_OPTION', `${what} such as memoryStore()`, store)
+}
 
 /** A mode, or the function that chooses one for a subject (and is checked then). */
 export function checkModeOrChoice<S>(mode: BoundLimit<S>['mode']): BoundLimit<S>['mode'] {

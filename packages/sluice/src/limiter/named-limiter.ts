@@ -4,8 +4,8 @@ import { type Duration, parseDuration } from '../duration.ts'
 import { expected } from '../errors.ts'
 import type { Charge } from '../stores/charge.ts'
 import {
+  type Answer,
   type Change,
-  InlineQuestion,
   type Intent,
   type KeyInspection,
   LOOK,
@@ -16,12 +16,12 @@ import {
 } from '../stores/store.ts'
 import { Asking } from './asking.ts'
 import { Changes } from './changes.ts'
-import { ChargedDecision } from './charged-decision.ts'
+import { ChargedDecision, limitOf } from './charged-decision.ts'
 import { Charging } from './charging.ts'
 import type { CostOption, Limiter, LimiterEvent, LimiterOptions, NamedLimits, WaitOptions } from './limiter.ts'
 import { bindLimit, blockTicks, checkCost, checkModeOrChoice, checkReplaces, type LimitMode } from './limits.ts'
-import { limitInspection } from './inspection.ts'
-import { andThen, type Maybe } from './maybe.ts'
+import { type LimitInspection, limitInspection } from './inspection.ts'
+import { allOf, andThen, type Maybe } from '../maybe.ts'
 import { checkOptions, type Limits, storeFor } from './options.ts'
 import { Outage } from './outage.ts'
 import { chargesOf, type Reservation, reservationOf, type SavedReservation } from './reservation.ts'
@@ -29,14 +29,17 @@ import { ShadowReport, type ShadowState } from './shadow-report.ts'
 import { type Desk, Waiting } from './waiting.ts'
 
 /** The limiter: which limits apply to a subject, one call to the store, one decision. */
-export class NamedLimiter<S> implements Limiter<S, Mode> {
+export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   readonly name: string
   private readonly charging: Charging<S>
   private readonly store: Store
   private readonly ownStore: boolean
   private readonly onDecision: ((decision: Decision, subject: S) => void) | undefined
   private readonly onEvent: ((event: LimiterEvent) => void) | undefined
+  /** `'async'` where one of its stores is: then every answer is a promise. */
+  private readonly mode: Mode
   private readonly changes: Changes
+  private readonly asking: Asking
   /** For a store that may be away: an in-process one never is. */
   private readonly outage: Outage | undefined
   private readonly report = new ShadowReport()
@@ -55,61 +58,61 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     this.ownStore = options.store === undefined
     this.store = storeFor(options, name)
     this.changes = new Changes(
-      this.store,
       charges => this.waiting?.poke(charges),
       error => onEvent?.({ type: 'store-error', limiter: name, error }),
     )
-    this.outage = this.store.mode === 'sync' ? undefined : new Outage(this.store, name, this.changes, onEvent)
     const release = (charges: readonly Charge[]) =>
       this.changes.makeLater(charges.map(charge => ({ type: 'release', charge })))
     const bound = Object.entries(limits).map(([limit, one]) =>
       bindLimit(limit, one, [prefix, name], this.store, release),
     )
     checkReplaces(bound)
+    const stores = [...new Set(bound.map(limit => limit.store))]
+    this.asking = new Asking(stores, this.changes)
+    this.mode = stores.every(store => store.mode === 'sync') ? 'sync' : 'async'
+    this.outage = this.mode === 'sync' ? undefined : new Outage(this.store.clock, name, this.changes, onEvent)
     this.charging = new Charging(bound, shortForm, options.select)
     this.charging.modesChanged()
   }
 
-  consume(subject: S, options?: CostOption): never {
-    return this.decide(subject, costOf(options), TAKE) as never
+  consume(subject: S, options?: CostOption): Answer<M, Decision> {
+    return this.answer(this.decide(subject, costOf(options), TAKE))
   }
 
-  peek(subject: S, options?: CostOption): never {
-    return this.decide(subject, costOf(options), LOOK) as never
+  peek(subject: S, options?: CostOption): Answer<M, Decision> {
+    return this.answer(this.decide(subject, costOf(options), LOOK))
   }
 
-  refund(target: Decision | S, options?: { cost: number }): never {
+  refund(target: Decision | S, options?: { cost: number }): Answer<M, void> {
     if (target instanceof ChargedDecision) {
-      return andThen(this.changes.makeIfPossible(refundsOf(target)), nothing) as never
+      return this.answer(andThen(this.changes.makeIfPossible(refundsOf(target)), nothing))
     }
     const charges = this.charging.each(this.charging.limits, target as S, checkCost(options?.cost))
-    return this.change(charges.map(charge => ({ type: 'credit', charge }))) as never
+    return this.change(charges.map(charge => ({ type: 'credit', charge })))
   }
 
-  reset(subject: S, options?: { limits?: readonly string[] }): never {
+  reset(subject: S, options?: { limits?: readonly string[] }): Answer<M, void> {
     const { charging } = this
     const named = options?.limits?.map(name => charging.named(name))
     const limits = named ?? charging.limits.filter(limit => limit.keyOf !== undefined || limit === charging.only)
-    return this.change(charging.each(limits, subject, 0).map(charge => ({ type: 'reset', charge }))) as never
+    return this.change(charging.each(limits, subject, 0).map(charge => ({ type: 'reset', charge })))
   }
 
-  block(subject: S, options: { limit?: string; for: Duration }): never {
+  block(subject: S, options: { limit?: string; for: Duration }): Answer<M, void> {
     const limit = this.charging.named(options?.limit)
     const ticks = blockTicks(options?.for, 'block for')
-    return this.change(
-      this.charging.each([limit], subject, 0).map(charge => ({ type: 'block', charge, ticks })),
-    ) as never
+    return this.change(this.charging.each([limit], subject, 0).map(charge => ({ type: 'block', charge, ticks })))
   }
 
-  reserve(subject: S, options: { cost: number; ttl: Duration }): never {
+  reserve(subject: S, options: { cost: number; ttl: Duration }): Answer<M, Reservation<M>> {
     const cost = checkCost(options?.cost)
     const holdTicks = parseDuration(options.ttl, 'reserve ttl', { min: 1 }, 'SLUICE_BAD_TTL') * TICKS_PER_MS
     const reserved = (decision: Decision) => this.reservation(decision, cost)
-    return andThen(this.decide(subject, cost, reserving(holdTicks)), reserved) as never
+    return this.answer(andThen(this.decide(subject, cost, reserving(holdTicks)), reserved))
   }
 
-  resume(saved: SavedReservation): never {
-    if (this.store.mode === 'sync') {
+  resume(saved: SavedReservation): Reservation<M> {
+    if (this.mode === 'sync') {
       throw expected(
         'SLUICE_NOT_SUPPORTED',
         'a store that processes share to resume a reservation',
@@ -117,7 +120,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
       )
     }
     const decision = new ChargedDecision(chargesOf(saved, limit => this.charging.named(limit)))
-    return this.reservation(decision, saved.cost) as never
+    return this.reservation(decision, saved.cost)
   }
 
   async wait(subject: S, options: WaitOptions = {}): Promise<Decision> {
@@ -136,24 +139,23 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     return this.tell(await this.waiting.start(desk, maxWaitMs, signal), subject)
   }
 
-  history(subject: S, options?: { limit?: string }): never {
+  history(subject: S, options?: { limit?: string }): Answer<M, number[]> {
     const limit = this.charging.named(options?.limit)
     const charge = this.charging.one(limit, subject, 0)
-    if (charge === undefined) return this.answer([]) as never
+    if (charge === undefined) return this.answer([])
     if (charge.rule.kind !== 'log') {
       throw expected('SLUICE_NOT_SUPPORTED', 'history of a slidingLog limit', charge.rule.policy.kind)
     }
-    return andThen(this.store.inspect(charge) as Maybe<KeyInspection>, ({ state }) =>
-      state.kind === 'slidingLog' ? [...state.times] : [],
-    ) as never
+    const kept: Maybe<KeyInspection> = limitOf(charge).store.inspect(charge)
+    return this.answer(andThen(kept, ({ state }) => (state.kind === 'slidingLog' ? [...state.times] : [])))
   }
 
-  inspect(subject: S): never {
+  inspect(subject: S): Answer<M, LimitInspection[]> {
     const found = this.charging.all(subject, 0).map(charge => {
-      const kept: Maybe<KeyInspection> = this.store.inspect(charge)
+      const kept: Maybe<KeyInspection> = limitOf(charge).store.inspect(charge)
       return andThen(kept, state => limitInspection(charge, state))
     })
-    return (this.store.mode === 'sync' ? found : Promise.all(found)) as never
+    return this.answer(allOf(found))
   }
 
   setMode(limit: string, mode: LimitMode | ((subject: S) => LimitMode)): void {
@@ -166,20 +168,21 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     return this.report.read()
   }
 
-  close(): never {
+  close(): Answer<M, void> {
     this.waiting?.close()
     this.outage?.close()
-    return (this.ownStore ? this.store.close() : this.answer(undefined)) as never
+    const closed: Maybe<void> = this.ownStore ? this.store.close() : undefined
+    return this.answer(closed)
   }
 
-  private reservation(decision: Decision, cost: number): Reservation<Mode> {
+  private reservation(decision: Decision, cost: number): Reservation<M> {
     const amend = (changes: readonly Change[]) => this.changes.makeIfPossible(changes)
     return reservationOf(decision, cost, amend, limit => this.charging.named(limit))
   }
 
   private decide(subject: S, cost: number, intent: Intent): Maybe<Decision> {
     const charges = this.charging.all(subject, cost)
-    if (charges.length === 0) return this.answer(this.unlimited(subject, intent))
+    if (charges.length === 0) return this.unlimited(subject, intent)
     const decision = this.ask(charges, intent)
     if (!intent.take || (this.onDecision === undefined && !this.charging.someShadow)) return decision
     const decided = (made: ChargedDecision) => {
@@ -190,12 +193,10 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
   }
 
   private ask(charges: readonly Charge[], intent: Intent): Maybe<ChargedDecision> {
-    const { store, outage } = this
-    if (outage === undefined) {
-      store.ask(new InlineQuestion(charges, intent))
-      return new ChargedDecision(charges)
-    }
-    return new Promise((resolve, reject) => store.ask(new Asking(charges, intent, outage, resolve, reject)))
+    const { outage } = this
+    const asked = this.asking.ask(charges, intent)
+    if (outage === undefined) return andThen(asked, decided => new ChargedDecision(decided))
+    return Promise.resolve(asked).then(decided => new ChargedDecision(outage.settled(decided, intent)))
   }
 
   private unlimited(subject: S, intent: Intent): Decision {
@@ -209,13 +210,13 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     return decision
   }
 
-  private change(changes: readonly Change[]): Maybe<void> {
-    return andThen(this.changes.make(changes), nothing)
+  private change(changes: readonly Change[]): Answer<M, void> {
+    return this.answer(andThen(this.changes.make(changes), nothing))
   }
 
-  /** An answer made here, in the form the store's answers have. */
-  private answer<T>(value: T): Maybe<T> {
-    return this.store.mode === 'sync' ? value : Promise.resolve(value)
+  /** A promise wherever a store of the limiter answers later. That `mode` is what `M` says is the one thing claimed here. */
+  private answer<T>(value: Maybe<T>): Answer<M, T> {
+    return (this.mode === 'sync' || value instanceof Promise ? value : Promise.resolve(value)) as Answer<M, T>
   }
 }
 

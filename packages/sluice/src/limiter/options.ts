@@ -2,7 +2,7 @@ import { expected } from '../errors.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { Store } from '../stores/store.ts'
 import type { LimiterOptions } from './limiter.ts'
-import type { LimitOptions } from './limits.ts'
+import { checkStore, type LimitOptions } from './limits.ts'
 
 export type Limits<S> = Record<string, LimitOptions<S>>
 
@@ -29,9 +29,7 @@ export function checkOptions<S>(options: LimiterOptions<S>, limits: Limits<S>, s
   if (clock !== undefined && typeof clock?.now !== 'function') {
     throw expected('SLUICE_BAD_CLOCK', 'a clock with now()', clock)
   }
-  if (store !== undefined && typeof store?.ask !== 'function') {
-    throw expected('SLUICE_BAD_OPTION', 'a store such as memoryStore()', store)
-  }
+  if (store !== undefined) checkStore(store, 'a store')
   if (typeof limits !== 'object' || limits === null || Array.isArray(limits) || Object.keys(limits).length === 0) {
     throw expected('SLUICE_BAD_OPTION', 'limits as an object of at least one named limit', limits)
   }

@@ -1,6 +1,7 @@
-import { TICKS_PER_MS, toTicks } from '../clock.ts'
-import { type Charge, ENFORCED } from '../stores/charge.ts'
-import { askInline, type Intent, type Store } from '../stores/store.ts'
+import { type Clock, TICKS_PER_MS, toTicks } from '../clock.ts'
+import { Charge } from '../stores/charge.ts'
+import { decideAcross, type Parties } from '../stores/coordinator.ts'
+import { askInline, type Intent, LOOK } from '../stores/store.ts'
 import type { Changes } from './changes.ts'
 import { limitOf } from './charged-decision.ts'
 import type { LimiterEvent } from './limiter.ts'
@@ -11,82 +12,76 @@ const RETRY_TICKS = 1000 * TICKS_PER_MS
 /** The shards of a store fail one by one: a limit is whole again when none of its keys has met a fault for so long. */
 const QUIET_MS = 1000
 
-/**
- * Decides what a store could not: by each limit's own `onOutage`, and still all or nothing. A charge decided here keeps
- * the fault it came back with, which is how a decision knows that it is degraded.
- */
+/** Decides what a store could not: by each limit's own `onOutage`, and still all or nothing. */
 export class Outage {
-  private readonly store: Store
+  private readonly clock: Clock
   private readonly limiter: string
-  private readonly changes: Changes
   private readonly onEvent: ((event: LimiterEvent) => void) | undefined
   /** Made when first needed, and kept: whoever has had its share does not get another when the store comes and goes. */
   private local: LocalLimits | undefined
   /** The limits that are degraded, by name, and when they last met a fault. */
   private readonly faults = new Map<string, number>()
+  private readonly parties: Parties
 
-  constructor(store: Store, limiter: string, changes: Changes, onEvent: ((event: LimiterEvent) => void) | undefined) {
-    this.store = store
+  constructor(clock: Clock, limiter: string, changes: Changes, onEvent: ((event: LimiterEvent) => void) | undefined) {
+    this.clock = clock
     this.limiter = limiter
-    this.changes = changes
     this.onEvent = onEvent
+    this.parties = {
+      partyOf: () => this,
+      isFirst: () => true,
+      ask: (charges, intent, refused) => askInline(this.local!.store, charges, refused ? LOOK : intent),
+      giveBack: charges => changes.makeLater(charges.map(charge => ({ type: 'refund', charge }))),
+    }
   }
 
   /** The charges as the store decided them; those it could not, as they are decided here. */
   settled(charges: readonly Charge[], intent: Intent): readonly Charge[] {
     const faulty = charges.some(hasFault)
     if (faulty || this.faults.size > 0) this.note(charges)
-    return faulty ? this.settle(charges, intent) : charges
+    if (!faulty) return charges
+    const settled = charges.map(charge => (hasFault(charge) ? this.standIn(charge) : charge))
+    decideAcross(settled, intent, this.parties)
+    for (const [i, charge] of settled.entries()) {
+      const { cost, rule } = charges[i]!
+      // What is too much for the local limit alone will pass when the store is back.
+      const passesLater = charge.outage !== undefined && charge.retryAt === Infinity && cost <= rule.limit
+      if (passesLater) charge.retryAt = charge.at + RETRY_TICKS
+    }
+    return settled
   }
 
   close(): void {
     this.local?.store.close()
   }
 
-  private settle(charges: readonly Charge[], intent: Intent): readonly Charge[] {
-    const settled = charges.map(charge => (hasFault(charge) ? this.standIn(charge) : charge))
-    const local = settled.filter((charge, i) => charge !== charges[i])
-    if (local.length > 0) this.decideLocally(local, settled, intent)
-    for (const [i, charge] of settled.entries()) if (local.includes(charge)) explain(charge, charges[i]!)
-    const unearned = settled.filter(charge => !hasFault(charge) && charge.taken && !isToBeTaken(charge, settled))
-    for (const charge of unearned) charge.used = Math.max(0, charge.used - charge.cost * charge.rule.perRequest)
-    if (unearned.length > 0) this.changes.makeLater(unearned.map(charge => ({ type: 'refund', charge })))
-    return settled
-  }
-
-  /** The charge itself, decided as if nothing or everything had been used; or, undecided yet, one against the local limit. */
+  /** The charge decided as if nothing or everything had been used; or, undecided yet, one against the local limit. */
   private standIn(charge: Charge): Charge {
     const { onOutage } = limitOf(charge)
-    if (onOutage === 'local') {
-      this.local ??= new LocalLimits(this.store.clock)
-      return this.local.chargeFor(charge, charge.limit.space.localShare)
-    }
-    const { cost, rule } = charge
-    const tooMuch = cost > rule.limit
-    charge.at = toTicks(this.store.clock.now())
-    charge.allowed = onOutage === 'open' && !tooMuch
-    charge.used = onOutage === 'open' ? 0 : rule.limit * rule.perRequest
-    charge.retryAt = charge.allowed ? 0 : tooMuch ? Infinity : charge.at + RETRY_TICKS
-    charge.resetAt = onOutage === 'open' ? charge.at : charge.at + RETRY_TICKS
-    return charge
+    const standIn = onOutage === 'local' ? this.locally(charge) : this.flatly(charge, onOutage === 'open')
+    standIn.outage = charge.fault
+    return standIn
   }
 
-  /** All local charges together, and only looked at where another limit has refused already. */
-  private decideLocally(local: readonly Charge[], all: readonly Charge[], intent: Intent): void {
-    const { store } = this.local!
-    const refused = all.some(charge => charge.role === ENFORCED && !charge.allowed && !local.includes(charge))
-    const roles = local.map(({ role }) => role)
-    // A shadow's place among the local charges is another; one in place of a limit that passed stands beside the rest.
-    for (const charge of local) if (charge.role >= 0) charge.role = local.indexOf(all[charge.role]!)
-    askInline(store, local, refused ? { ...intent, take: false, bookTicks: -1 } : intent)
-    for (const [i, charge] of local.entries()) charge.role = roles[i]!
-    if (!refused) return
-    for (const charge of local) if (isToBeTaken(charge, all)) askInline(store, [charge], intent)
+  private locally(charge: Charge): Charge {
+    this.local ??= new LocalLimits(this.clock)
+    return this.local.chargeFor(charge, charge.limit.space.localShare)
+  }
+
+  private flatly({ limit, rule, key, cost, role }: Charge, open: boolean): Charge {
+    const charge = new Charge(limit, rule, key, cost, role)
+    const tooMuch = cost > rule.limit
+    charge.at = toTicks(this.clock.now())
+    charge.allowed = open && !tooMuch
+    charge.used = open ? 0 : rule.limit * rule.perRequest
+    charge.retryAt = charge.allowed ? 0 : tooMuch ? Infinity : charge.at + RETRY_TICKS
+    charge.resetAt = open ? charge.at : charge.at + RETRY_TICKS
+    return charge
   }
 
   private note(charges: readonly Charge[]): void {
     const { limiter } = this
-    const now = this.store.clock.now()
+    const now = this.clock.now()
     for (const charge of charges) {
       const { name, onOutage } = limitOf(charge)
       const lastFault = this.faults.get(name)
@@ -104,17 +99,4 @@ export class Outage {
 
 function hasFault(charge: Charge): boolean {
   return charge.fault !== undefined
-}
-
-/** What is too much for the local limit alone will pass when the store is back. */
-function explain(local: Charge, { cost, rule, fault }: Charge): void {
-  local.fault = fault
-  if (local.retryAt === Infinity && cost <= rule.limit) local.retryAt = local.at + RETRY_TICKS
-}
-
-/** Enforced charges are taken if none was refused; a shadow if it passes and none but the one it replaces was. */
-function isToBeTaken(charge: Charge, charges: readonly Charge[]): boolean {
-  const refused = charges.filter(({ role, allowed }) => role === ENFORCED && !allowed)
-  if (charge.role === ENFORCED) return refused.length === 0
-  return charge.allowed && refused.every(other => other === charges[charge.role])
 }

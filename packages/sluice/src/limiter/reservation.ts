@@ -5,7 +5,7 @@ import { BESIDE, Charge, ENFORCED } from '../stores/charge.ts'
 import type { Answer, Change, Limit, Mode } from '../stores/store.ts'
 import { ChargedDecision, limitOf } from './charged-decision.ts'
 import { type BoundLimit, checkCost, chosenRule } from './limits.ts'
-import { andThen, type Maybe } from './maybe.ts'
+import { andThen, type Maybe } from '../maybe.ts'
 
 /** A cost set aside before it is known exactly: an LLM call is estimated, made, and settled for what it used. */
 export interface Reservation<M extends Mode = 'sync'> {
@@ -70,7 +70,7 @@ export function reservationOf<M extends Mode>(
 /** A store in this process cannot be reached from another, be it the limiter's own or the one that decides in outages. */
 function isFar(charge: Charge): boolean {
   if (limitOf(charge).store.mode === 'async') return charge.hold !== undefined
-  if (charge.fault !== undefined) return false
+  if (charge.outage !== undefined) return false
   throw new SluiceError('SLUICE_NOT_SUPPORTED', 'expected a reservation in a store that processes share to be saved')
 }
 

@@ -22,7 +22,7 @@ export class ShadowReport {
   record(charges: readonly Charge[]): void {
     let refused = -1
     for (const charge of charges) {
-      if (charge.role === ENFORCED || charge.fault !== undefined) continue
+      if (charge.role === ENFORCED || charge.outage !== undefined) continue
       if (refused < 0) refused = countRefused(charges)
       this.trialOf(limitOf(charge).name).record(charge, charges, refused)
     }

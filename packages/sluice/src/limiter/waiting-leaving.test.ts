@@ -126,7 +126,13 @@ test('a store that fails while somebody waits rejects that wait, and the line go
       if (name === 'mode') return 'async'
       const value = Reflect.get(memory, name)
       if (typeof value !== 'function') return value
-      if (name === 'space') return value.bind(memory)
+      if (name === 'bind') return value.bind(memory)
+      if (name === 'ask') {
+        return (question: Question) => {
+          if (failing) throw new Error('no store')
+          queueMicrotask(() => memory.ask(question))
+        }
+      }
       return async (...args: unknown[]) => {
         if (failing) throw new Error('no store')
         return value.apply(memory, args)

@@ -6,7 +6,7 @@ import { Alarm } from './alarm.ts'
 import { Bookings } from './bookings.ts'
 import type { ChargedDecision } from './charged-decision.ts'
 import { Lines } from './lines.ts'
-import { andThen, type Maybe } from './maybe.ts'
+import { andThen, type Maybe } from '../maybe.ts'
 
 /** What `wait` needs of its limiter. */
 export interface Desk {

@@ -1,6 +1,6 @@
 import { type ErrorCode, SluiceError, StoreUnavailable } from '../errors.ts'
 import type { Breaker } from './breaker.ts'
-import type { Charge } from './charge.ts'
+import { type Charge, isDecided } from './charge.ts'
 import type { Asked, Deadlines, Turn } from './deadlines.ts'
 import type { Intent, Question, Store } from './store.ts'
 
@@ -141,5 +141,5 @@ function faultOf(error: unknown): StoreUnavailable | undefined {
 }
 
 function isUndecided(charge: Charge): boolean {
-  return charge.at === undefined && charge.fault === undefined
+  return !isDecided(charge) && charge.fault === undefined
 }

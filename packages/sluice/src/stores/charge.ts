@@ -12,8 +12,7 @@ export const BESIDE = -1
 /**
  * What one request asks of one limit. It goes down with the question and comes back with the verdict.
  *
- * One is made for every limit of every request, so it is kept small: what few charges have stands in `rare`, and the
- * numbers of the verdict are left out until there is one (a number put in place first would be allocated twice).
+ * One is made for every limit of every request, so it is kept small: what few charges have stands in `rare`.
  */
 export class Charge implements Verdict {
   readonly limit: Limit
@@ -45,6 +44,12 @@ export class Charge implements Verdict {
     this.resetAt = UNDECIDED
     this.retryAt = UNDECIDED
     this.rare = undefined
+  }
+
+  /** Takes over the verdict on another charge of the same limit, key and cost. */
+  decideAs({ receipt, allowed, at, used, resetAt, retryAt, rare }: Charge): void {
+    Object.assign(this, { receipt, allowed, at, used, resetAt, retryAt })
+    this.rare = rare
   }
 
   get remaining(): number {
@@ -82,6 +87,15 @@ export class Charge implements Verdict {
     this.rare = { ...this.rare, fault }
   }
 
+  /** Why this process decided it in place of its store, by the limit's `onOutage`. */
+  get outage(): StoreUnavailable | undefined {
+    return this.rare?.outage
+  }
+
+  set outage(outage: StoreUnavailable | undefined) {
+    this.rare = { ...this.rare, outage }
+  }
+
   /** A refusal that may be lifted before `retryAt`: a slot released, a reservation settled, another shard asked again. */
   get tentative(): boolean {
     return this.rare?.tentative === true
@@ -101,15 +115,22 @@ export class Charge implements Verdict {
   }
 }
 
+/** Whether a store has written its verdict. */
+export function isDecided(charge: Charge): boolean {
+  return charge.at >= 0
+}
+
 interface Rare {
   readonly blocked?: boolean
   readonly hold?: unknown
   readonly fault?: StoreUnavailable | undefined
+  readonly outage?: StoreUnavailable | undefined
   readonly tentative?: boolean
   readonly cached?: boolean
 }
 
-const UNDECIDED = undefined as unknown as number
+/** In place of the numbers of a verdict that is not there yet. */
+const UNDECIDED = -1
 
 /** How many of the enforced charges of a call are refused. */
 export function refusedOf(charges: readonly Charge[]): number {
@@ -129,7 +150,7 @@ export function isTaken(charge: Charge, charges: readonly Charge[], refused: num
 }
 
 function isRefused(charge: Charge): boolean {
-  return !charge.allowed && charge.fault === undefined
+  return !charge.allowed && isDecided(charge) && charge.fault === undefined
 }
 
 /**

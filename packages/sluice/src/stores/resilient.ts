@@ -111,7 +111,7 @@ class Resilient implements ResilientStore {
     // Where some go without the others, a shadow's place among them is another: one with that role goes in its stead.
     const sent = reachable.map(charge => (charge.role < 0 ? charge : standIn(charge, charges, reachable)))
     await new Promise<void>(done => this.calls.decide(this.inner, { charges: sent, intent, done }))
-    for (const [i, charge] of reachable.entries()) Object.assign(charge, sent[i], { role: charge.role })
+    for (const [i, charge] of reachable.entries()) if (sent[i] !== charge) charge.decideAs(sent[i]!)
   }
 
   private amendNow(changes: readonly Change[]): Promise<number[]> {

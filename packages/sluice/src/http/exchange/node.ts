@@ -1,4 +1,4 @@
-import type { Maybe } from '../../limiter/maybe.ts'
+import type { Maybe } from '../../maybe.ts'
 import type { Reader } from '../facts.ts'
 import type { Guard } from '../guard.ts'
 import { EXPOSE, exposed, inLowerCase, joined, type Outcome } from '../outcome.ts'

@@ -1,7 +1,7 @@
 import { expected } from '../../errors.ts'
 import { createLimiter } from '../../limiter/create.ts'
 import type { LimiterOptions } from '../../limiter/limiter.ts'
-import { andThen, type Maybe } from '../../limiter/maybe.ts'
+import { andThen, type Maybe } from '../../maybe.ts'
 import { type Domains, readDescriptorFiles } from './descriptor-file.ts'
 import { type DescriptorExplanation, explainMatch } from './explain.ts'
 import { hitsFor } from './hits.ts'

@@ -1,6 +1,6 @@
 import type { Decision, LimitState } from '../../decision.ts'
 import type { Limiter } from '../../limiter/limiter.ts'
-import type { Maybe } from '../../limiter/maybe.ts'
+import type { Maybe } from '../../maybe.ts'
 import { type Hit, hitIn, type Wave } from './wave.ts'
 
 /** A wave and what the limiter made of it. */

@@ -1,9 +1,9 @@
 import { after, afterIfStillHere, atEndOfTurn, type Clock, systemClock } from '../../clock.ts'
 import { expected, StoreUnavailable } from '../../errors.ts'
-import type { Charge } from '../charge.ts'
+import { type Charge, isDecided } from '../charge.ts'
+import { decideAcross, type Parties } from '../coordinator.ts'
 import type { RemoteStore } from '../remote-store.ts'
-import type { Change, Intent, KeyInspection, Question, Space } from '../store.ts'
-import { decideAcross } from './across.ts'
+import { type Change, type Intent, type KeyInspection, LOOK, type Question, type Space } from '../store.ts'
 import { Departures } from './departures.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { RedisSpace } from './naming.ts'
@@ -34,6 +34,16 @@ export class RedisRemote implements RemoteStore {
   private readonly heartbeat: Heartbeat | undefined
   closed = false
   private cancelCheck: (() => void) | undefined
+  private readonly slots: Parties = {
+    partyOf: charge => this.shardOf(charge),
+    isFirst: () => false,
+    ask: async (charges, intent, refused) => {
+      await new Promise<void>(done => this.askTogether({ charges, intent: refused ? LOOK : intent, done }))
+      // Another slot may have refused what this one would let pass: asking again is not in vain.
+      for (const charge of charges) if (!charge.allowed && charge.fault === undefined) charge.tentative = true
+    },
+    giveBack: taken => this.giveBack(taken),
+  }
 
   constructor(settings: Settings) {
     this.settings = settings
@@ -98,12 +108,15 @@ export class RedisRemote implements RemoteStore {
     }
     if (charges.length === 0 || this.unusable(charges)) question.done()
     else if (this.isTogether(charges)) this.askTogether(question)
-    else void decideAcross(this, charges, question.intent).then(() => question.done())
+    else void this.askAcross(charges, question.intent).then(() => question.done())
   }
 
-  /** As one call where one shard holds them all; the caller knows that it does. */
-  decideTogether(charges: readonly Charge[], intent: Intent): Promise<void> {
-    return new Promise(done => this.askTogether({ charges, intent, done }))
+  /** Over several slots of a cluster, slot by slot. */
+  private async askAcross(charges: readonly Charge[], intent: Intent): Promise<void> {
+    await decideAcross(charges, intent, this.slots)
+    // One decision has one time: that of the last word in it.
+    const at = Math.max(...charges.map(charge => charge.at))
+    for (const charge of charges) if (isDecided(charge)) charge.at = at
   }
 
   private isTogether(charges: readonly Charge[]): boolean {
@@ -120,6 +133,15 @@ export class RedisRemote implements RemoteStore {
   async amend(changes: readonly Change[]): Promise<number[]> {
     if (this.unfit !== undefined) throw this.unfit
     return Promise.all(changes.map(change => this.shard(this.shardOf(change.charge)).amend(change)))
+  }
+
+  /** If that fails, what was taken drains by itself. */
+  private async giveBack(taken: readonly Charge[]): Promise<void> {
+    try {
+      await this.amend(taken.map(charge => ({ type: 'refund', charge })))
+    } catch {
+      for (const charge of taken) charge.receipt = 0
+    }
   }
 
   async inspect(charge: Charge): Promise<KeyInspection> {
