@@ -3,6 +3,7 @@ export type { Decision, DecisionJson, Degraded, LimitState, Reason } from './dec
 export type { Duration, RateText } from './duration.ts'
 export { type ErrorCode, SluiceError, StoreUnavailable } from './errors.ts'
 export { createLimiter } from './limiter/create.ts'
+export type { LimitInspection } from './limiter/inspection.ts'
 export type {
   CostOption,
   Limiter,
@@ -13,7 +14,6 @@ export type {
   WaitOptions,
 } from './limiter/limiter.ts'
 export { type Key, type LimitMode, type LimitOptions, limits, type OnOutage } from './limiter/limits.ts'
-export type { LimitInspection } from './limiter/inspection.ts'
 export type { Reservation, SavedReservation, Settlement } from './limiter/reservation.ts'
 export type { ShadowState } from './limiter/shadow-report.ts'
 export {

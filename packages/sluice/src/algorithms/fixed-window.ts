@@ -72,5 +72,7 @@ export function sameWindow(endAt: number, rule: FixedRule, chargedAt: number, ph
 /** When the window began that ends at `endAt`. */
 export function startOf(endAt: number, { policy, windowTicks }: FixedRule): number {
   if (windowTicks > 0) return endAt - windowTicks
-  return calendarWindow(policy.align as 'day', policy.timeZone ?? 'UTC', (endAt - 1) / TICKS_PER_MS).start * TICKS_PER_MS
+  return (
+    calendarWindow(policy.align as 'day', policy.timeZone ?? 'UTC', (endAt - 1) / TICKS_PER_MS).start * TICKS_PER_MS
+  )
 }

@@ -16,7 +16,7 @@ export type OnOutage = 'local' | 'open' | 'closed'
 export type Key = string | readonly string[]
 
 /** One named limit, as a user writes it. `S` is the subject: what is known about a request. */
-export interface LimitOptions<S, M extends Mode = Mode> {
+export interface LimitOptions<S, M extends Mode = 'sync'> {
   /** What is allowed, or a function that chooses it for a subject. */
   policy: PolicyLike | ((subject: S) => PolicyLike)
   /** Who is counted together; `undefined` means the limit does not apply. Without `key`, everybody is. */
@@ -66,7 +66,7 @@ export interface BoundLimit<S> extends Limit {
 
 export function bindLimit<S>(
   name: string,
-  options: LimitOptions<S>,
+  options: LimitOptions<S, Mode>,
   path: readonly string[],
   defaultStore: Store,
   release: BoundLimit<S>['release'],

@@ -1,8 +1,8 @@
+import { andThen, type Maybe } from '../maybe.ts'
 import type { Charge } from '../stores/charge.ts'
 import { abortable, type Settle } from './abortable.ts'
 import type { Alarm, Appointment } from './alarm.ts'
 import type { ChargedDecision } from './charged-decision.ts'
-import { andThen, type Maybe } from '../maybe.ts'
 
 /** How one caller asks. */
 export interface Asking {

@@ -2,6 +2,7 @@ import { TICKS_PER_MS } from '../clock.ts'
 import type { Decision } from '../decision.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { expected } from '../errors.ts'
+import { allOf, andThen, type Maybe } from '../maybe.ts'
 import type { Charge } from '../stores/charge.ts'
 import {
   type Answer,
@@ -18,10 +19,9 @@ import { Asking } from './asking.ts'
 import { Changes } from './changes.ts'
 import { ChargedDecision, limitOf } from './charged-decision.ts'
 import { Charging } from './charging.ts'
+import { type LimitInspection, limitInspection } from './inspection.ts'
 import type { CostOption, Limiter, LimiterEvent, LimiterOptions, NamedLimits, WaitOptions } from './limiter.ts'
 import { bindLimit, blockTicks, checkCost, checkModeOrChoice, checkReplaces, type LimitMode } from './limits.ts'
-import { type LimitInspection, limitInspection } from './inspection.ts'
-import { allOf, andThen, type Maybe } from '../maybe.ts'
 import { checkOptions, type Limits, storeFor } from './options.ts'
 import { Outage } from './outage.ts'
 import { chargesOf, type Reservation, reservationOf, type SavedReservation } from './reservation.ts'
@@ -45,11 +45,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   private readonly report = new ShadowReport()
   private waiting: Waiting | undefined
 
-  constructor(
-    options: LimiterOptions<S> & Pick<NamedLimits<S>, 'select'>,
-    limits: Limits<S>,
-    shortForm: boolean,
-  ) {
+  constructor(options: LimiterOptions<S> & Pick<NamedLimits<S>, 'select'>, limits: Limits<S>, shortForm: boolean) {
     checkOptions(options, limits, shortForm)
     const { name = 'default', prefix = 'sluice', onDecision, onEvent } = options
     this.name = name

@@ -1,10 +1,10 @@
 import { expected } from '../errors.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
-import type { Store } from '../stores/store.ts'
+import type { Mode, Store } from '../stores/store.ts'
 import type { LimiterOptions } from './limiter.ts'
 import { checkStore, type LimitOptions } from './limits.ts'
 
-export type Limits<S> = Record<string, LimitOptions<S>>
+export type Limits<S> = Record<string, LimitOptions<S, Mode>>
 
 const KNOWN = ['name', 'prefix', 'store', 'clock', 'onDecision', 'onEvent']
 

@@ -1,11 +1,11 @@
 import type { Decision } from '../decision.ts'
 import { SluiceError } from '../errors.ts'
+import { andThen, type Maybe } from '../maybe.ts'
 import type { Policy } from '../policy.ts'
 import { BESIDE, Charge, ENFORCED } from '../stores/charge.ts'
 import type { Answer, Change, Limit, Mode } from '../stores/store.ts'
 import { ChargedDecision, limitOf } from './charged-decision.ts'
 import { type BoundLimit, checkCost, chosenRule } from './limits.ts'
-import { andThen, type Maybe } from '../maybe.ts'
 
 /** A cost set aside before it is known exactly: an LLM call is estimated, made, and settled for what it used. */
 export interface Reservation<M extends Mode = 'sync'> {

@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
+import type { Question } from '../stores/store.ts'
 import {
   concurrency,
   createLimiter,

@@ -1,12 +1,12 @@
 import { TICKS_PER_MS } from '../clock.ts'
 import { SluiceError } from '../errors.ts'
+import { andThen, type Maybe } from '../maybe.ts'
 import { type Charge, ENFORCED, startOf } from '../stores/charge.ts'
 import { booking, type Intent, LOOK, type Store, WAIT } from '../stores/store.ts'
 import { Alarm } from './alarm.ts'
 import { Bookings } from './bookings.ts'
 import type { ChargedDecision } from './charged-decision.ts'
 import { Lines } from './lines.ts'
-import { andThen, type Maybe } from '../maybe.ts'
 
 /** What `wait` needs of its limiter. */
 export interface Desk {

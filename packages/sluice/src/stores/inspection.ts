@@ -1,7 +1,7 @@
-import * as fixed from '../algorithms/fixed-window.ts'
-import * as sliding from '../algorithms/sliding-window.ts'
 import type { BucketRule } from '../algorithms/bucket.ts'
 import { dryAt } from '../algorithms/bucket.ts'
+import * as fixed from '../algorithms/fixed-window.ts'
+import * as sliding from '../algorithms/sliding-window.ts'
 import { TICKS_PER_MS } from '../clock.ts'
 
 /** What a store keeps of one key of one limit, as data. Times are epoch milliseconds of the store's clock. */

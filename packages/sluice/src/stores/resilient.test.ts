@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { systemClock } from '../clock.ts'
 import { fixedWindow, type StoreEvent, StoreUnavailable } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
-import { BESIDE, Charge, ENFORCED } from './charge.ts'
-import { askStore } from './remote-store.ts'
+import { BESIDE, Charge, ENFORCED, isDecided } from './charge.ts'
 import { RemoteMemory } from './fixtures/remote-memory.ts'
+import { askStore } from './remote-store.ts'
 import { type ResilientOptions, resilient } from './resilient.ts'
 import { askInline, LOOK, ruleOf, TAKE } from './store.ts'
 
@@ -112,7 +112,7 @@ describe('the deadline', () => {
     inner.set('up')
     await turn()
     expect(late).toMatchObject({ allowed: false, taken: false })
-    expect([late.at, late.fault]).toEqual([undefined, fault])
+    expect([isDecided(late), late.fault]).toEqual([false, fault])
     expect(store.open).toBe(1) // only a probe closes it
     expect(events.map(({ type }) => type)).toEqual(['outage'])
     expect(used()).toBe(1) // it landed, and is counted as one that may have
@@ -400,9 +400,7 @@ describe('what has no onOutage to fall back on is rejected', () => {
   test.each(['amend', 'inspect'] as const)('%s, at the deadline and while the breaker is open', async name => {
     const { inner, store, charge, pass } = world()
     const call = (): Promise<unknown> =>
-      name === 'amend'
-        ? store.amend([{ type: 'reset', charge: charge() }])
-        : store.inspect(charge())
+      name === 'amend' ? store.amend([{ type: 'reset', charge: charge() }]) : store.inspect(charge())
     await expect(call()).resolves.toMatchObject(name === 'amend' ? [0] : { used: 0 })
     inner.set('hung')
     const late = call()

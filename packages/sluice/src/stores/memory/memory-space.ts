@@ -5,9 +5,9 @@ import { heldCost, type KeyInspection } from '../inspection.ts'
 import type { Change, Intent, Limit, Space } from '../store.ts'
 import { Blocks } from './blocks.ts'
 import { type Hold, Holds } from './holds.ts'
-import type { Sweepable } from './sweeper.ts'
 import type { MemoryContext } from './keys.ts'
 import { StateTable } from './state-table.ts'
+import type { Sweepable } from './sweeper.ts'
 
 const MOST_RESETS = 1024
 

@@ -385,7 +385,11 @@ export class StateTable implements PoolOwner {
       if (other === this || other.rule.kind !== 'bucket') continue
       other.keys.find(key, now)
       if (other.keys.at < 0) continue
-      const level = bucket.converted(other.levelAt(other.keys.segment, other.keys.at, other.rule, now), other.rule, rule)
+      const level = bucket.converted(
+        other.levelAt(other.keys.segment, other.keys.at, other.rule, now),
+        other.rule,
+        rule,
+      )
       other.keys.forget(key, now)
       this.keys.find(key, now)
       if (level > 0) this.writeLevel(rule, key, now, level)

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLimiter, fixedWindow, type Policy, slidingWindow, tokenBucket } from '../../index.ts'
 import { fiveOfEach } from '../../limiter/fixtures/five-of-each.ts'
 import type { Charge } from '../charge.ts'
-import { askStore, type RemoteStore } from '../remote-store.ts'
+import { askStore } from '../remote-store.ts'
 import { type Change, type Store, TAKE } from '../store.ts'
 import { linkOf } from './client.ts'
 import { CLIENTS, ioredis } from './fixtures/clients.ts'
-import { bareStore, Counter, loadScripts } from './fixtures/counter.ts'
+import { bareStore, Counter, connected, loadScripts } from './fixtures/counter.ts'
 import { commands, Observer } from './fixtures/observer.ts'
 import { redisStore } from './redis-store.ts'
 
@@ -244,7 +244,7 @@ test('changes travel together as well', async () => {
 
 test('without batching, each decision goes by itself', async () => {
   const store = redisStore(client, { batch: false, denyCache: false })
-  await (store as unknown as RemoteStore).connecting
+  await connected(store)
   const counter = counterOf(MANY, store)
   expect(await callsFor(() => Promise.all(times(10, () => counter.take('a'))))).toHaveLength(10)
   expect(await counter.used('a')).toBe(10)

@@ -4,9 +4,8 @@ import { type RedisCluster, startCluster } from 'sluice-harness'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fixedWindow } from '../../index.ts'
 import type { Charge } from '../charge.ts'
-import type { RemoteStore } from '../remote-store.ts'
 import { corked } from './corked.ts'
-import { bareStore, Counter } from './fixtures/counter.ts'
+import { bareStore, Counter, connected } from './fixtures/counter.ts'
 import type { RedisRemote } from './redis-remote.ts'
 import { redisStore } from './redis-store.ts'
 
@@ -59,7 +58,7 @@ describe.each([
 
   test('are not late because of what runs before they leave', async () => {
     const store = redisStore(client, { deadline: '250ms' })
-    await (store as unknown as RemoteStore).connecting
+    await connected(store)
     const busy = new Counter(store, MANY, `busy limit of ${name}`)
     const asked = new Promise<Charge>(resolve => setImmediate(() => resolve(busy.take('user:1'))))
     setImmediate(() => stall(400))

@@ -1,13 +1,28 @@
 import type { Rule } from '../../algorithms/rule.ts'
 import { TICKS_PER_MS } from '../../clock.ts'
-import { bucketData, fixedData, heldCost, type KeyInspection, type LimitData, logData, slidingData, slotsData } from '../inspection.ts'
+import {
+  bucketData,
+  fixedData,
+  heldCost,
+  type KeyInspection,
+  type LimitData,
+  logData,
+  slidingData,
+  slotsData,
+} from '../inspection.ts'
 import type { Reply } from './script.ts'
 
 const HOLDS_FROM = 5
 
 /** Reads the reply of inspect.lua. */
 export function inspectionOf(rule: Rule, reply: Reply): KeyInspection {
-  const [now, used, blockedUntil, bytes, holds] = [0, 1, 2, 3, 4].map(n => reply.at(n)) as [number, number, number, number, number]
+  const [now, used, blockedUntil, bytes, holds] = [0, 1, 2, 3, 4].map(n => reply.at(n)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
   const stateFrom = HOLDS_FROM + 2 * holds
   const numbers = Array.from({ length: reply.length - HOLDS_FROM }, (_, n) => reply.at(HOLDS_FROM + n))
   return {

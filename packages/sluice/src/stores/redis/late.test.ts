@@ -3,9 +3,8 @@ import type { Redis } from 'ioredis'
 import { type RedisServer, startRedis, until } from 'sluice-harness'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fixedWindow } from '../../index.ts'
-import type { RemoteStore } from '../remote-store.ts'
 import { ioredis } from './fixtures/clients.ts'
-import { bareStore, Counter, loadScripts } from './fixtures/counter.ts'
+import { bareStore, Counter, connected, loadScripts } from './fixtures/counter.ts'
 import { type RedisStore, redisStore } from './redis-store.ts'
 
 const DEADLINE_MS = 25
@@ -32,7 +31,7 @@ afterAll(async () => {
 beforeEach(async () => {
   client = await ioredis(server)
   store = redisStore(client, { deadline: DEADLINE_MS, denyCache: false, onEvent: () => undefined })
-  await (store as unknown as RemoteStore).connecting
+  await connected(store)
   near = new Counter(bareStore(direct), MANY, `limit ${path}`)
   far = new Counter(store, MANY, `limit ${path++}`)
   return async () => {

@@ -16,7 +16,9 @@ const rules = [
 
 const charges = fc
   .tuple(fc.integer({ min: 0, max: rules.length - 1 }), fc.integer({ min: 0, max: 40 }))
-  .map(([rule, user]) => new Charge({ space, block: undefined, atOnce: false }, rules[rule]!, `user:${user}`, 1, ENFORCED))
+  .map(
+    ([rule, user]) => new Charge({ space, block: undefined, atOnce: false }, rules[rule]!, `user:${user}`, 1, ENFORCED),
+  )
 
 test.each([1, 3, 128])('a call has each of its keys once, few or many, with %i tags', tags => {
   fc.assert(

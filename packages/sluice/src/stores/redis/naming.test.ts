@@ -87,7 +87,8 @@ describe('names', () => {
 })
 
 describe('the kind and window in a name', () => {
-  const kindOf = (policy: Policy) => new RedisSpace('a', { localShare: 0.5 }).stemOf(ruleOf(policy)).text.replace('~a:', '')
+  const kindOf = (policy: Policy) =>
+    new RedisSpace('a', { localShare: 0.5 }).stemOf(ruleOf(policy)).text.replace('~a:', '')
 
   test.each<[Policy, string]>([
     [tokenBucket({ capacity: 5, refill: '1/s' }), 'bucket'],

@@ -61,7 +61,13 @@ async function everyKind(bench: Bench): Promise<void> {
       5,
       {
         kind: 'slidingWindow',
-        counters: [[-500, 0], [-250, 0], [0, 3], [250, 2], [500, 0]].map(([at, count]) => counter(at!, count!, 1, 250)),
+        counters: [
+          [-500, 0],
+          [-250, 0],
+          [0, 3],
+          [250, 2],
+          [500, 0],
+        ].map(([at, count]) => counter(at!, count!, 1, 250)),
       },
     ],
     [
