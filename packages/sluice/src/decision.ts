@@ -46,6 +46,14 @@ export interface Decision extends Disposable {
   toJSON(): DecisionJson
 }
 
+/** A decision as observers see it. What it adds is never printed, and not in its JSON. */
+export interface ObservedDecision extends Decision {
+  /** The key of each entry of `limits`, as its limit's `key` made it. */
+  readonly keys: readonly string[]
+  /** The names of limits that were off for the subject. */
+  readonly off: readonly string[]
+}
+
 /** A decision as JSON carries it: what would be `Infinity` is `null`. */
 export interface DecisionJson {
   readonly allowed: boolean

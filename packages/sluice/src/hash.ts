@@ -15,10 +15,6 @@ export class KeyHash {
   lo = 0
   private key0: number
   private key1: number
-  /** What `ofSame` was last asked for, and found. */
-  private text: string | undefined
-  private textHi = 0
-  private textLo = 0
 
   constructor(key0: number, key1: number) {
     this.key0 = key0 | 0
@@ -116,19 +112,6 @@ export class KeyHash {
     this.hi = v0 ^ v2
     this.lo = v1 ^ v3 || 1
     return this.lo
-  }
-
-  /** The same for a text that may well be the one it was last asked for: several limits often share a key. */
-  ofSame(text: string): void {
-    if (text === this.text) {
-      this.hi = this.textHi
-      this.lo = this.textLo
-      return
-    }
-    this.of(text)
-    this.text = text
-    this.textHi = this.hi
-    this.textLo = this.lo
   }
 
   private ofWide(text: string): void {

@@ -1,5 +1,5 @@
 export type { Clock } from './clock.ts'
-export type { Decision, DecisionJson, Degraded, LimitState, Reason } from './decision.ts'
+export type { Decision, DecisionJson, Degraded, LimitState, ObservedDecision, Reason } from './decision.ts'
 export type { Duration, RateText } from './duration.ts'
 export { type ErrorCode, SluiceError, StoreUnavailable } from './errors.ts'
 export { createLimiter } from './limiter/create.ts'
@@ -11,6 +11,7 @@ export type {
   LimiterOptions,
   LoneLimitOptions,
   NamedLimits,
+  Observer,
   WaitOptions,
 } from './limiter/limiter.ts'
 export { type Key, type LimitMode, type LimitOptions, limits, type OnOutage } from './limiter/limits.ts'

@@ -1,5 +1,5 @@
 import { andThen, type Maybe } from '../maybe.ts'
-import { BESIDE, type Charge, isDecided } from '../stores/charge.ts'
+import { BESIDE, Charge, ENFORCED, isDecided } from '../stores/charge.ts'
 import { decideAcross, type Parties } from '../stores/coordinator.ts'
 import { InlineQuestion, type Intent, LOOK, type Store } from '../stores/store.ts'
 import type { Changes } from './changes.ts'
@@ -21,7 +21,10 @@ export class Asking {
         const { store } = limitOf(charges[0]!)
         return refused && store.mode === 'async' ? undefined : askOne(store, charges, refused ? LOOK : intent)
       },
-      giveBack: charges => changes.makeLater(charges.map(charge => ({ type: 'refund', charge }))),
+      giveBack: charges => {
+        changes.makeLater(charges.map(charge => ({ type: 'refund', charge })))
+        for (const charge of charges) lookAgain(charge)
+      },
     }
   }
 
@@ -36,6 +39,16 @@ export class Asking {
 function askOne(store: Store, charges: readonly Charge[], intent: Intent): Maybe<void> {
   if (store.mode !== 'sync') return new Promise(done => store.ask({ charges, intent, done }))
   store.ask(new InlineQuestion(charges, intent))
+}
+
+/** Of what was given back in process, the decision tells how things stand now. */
+function lookAgain(charge: Charge): void {
+  const { store } = limitOf(charge)
+  if (store.mode !== 'sync') return
+  const now = new Charge(charge.limit, charge.rule, charge.key, charge.cost, ENFORCED)
+  askOne(store, [now], LOOK)
+  charge.used = now.used
+  charge.resetAt = now.resetAt
 }
 
 /** Without those that nobody was asked about, which moves the places of the others. */

@@ -1,30 +1,44 @@
 import { TICKS_PER_MS } from '../clock.ts'
-import type { Decision, DecisionJson, Degraded, LimitState, Reason } from '../decision.ts'
+import type { DecisionJson, Degraded, LimitState, ObservedDecision, Reason } from '../decision.ts'
 import { type Charge, ENFORCED } from '../stores/charge.ts'
+import type { Intent, Question } from '../stores/store.ts'
 import type { BoundLimit } from './limits.ts'
 
 /**
- * A decision is the charges that came back from their stores, each with its snapshot: everything a user reads is worked out
- * from those when it is read. Without charges no limit applied, and it passes unlimited.
+ * A decision is the question a store was asked, once its charges have come back, each with its snapshot: everything a user
+ * reads is worked out from those when it is read. Without charges no limit applied, and it passes unlimited.
  */
-export class ChargedDecision implements Decision {
-  readonly allowed: boolean
+export class ChargedDecision implements ObservedDecision, Question {
+  allowed: boolean
   /** The charges of all limits that applied. */
   readonly charges: readonly Charge[]
-  /** The names of limits that are off, where somebody observes. */
+  readonly intent: Intent
+  /** Filled in where somebody observes. */
   off: readonly string[]
   private bound: Charge | undefined
   private states: readonly LimitState[] | undefined
   /** When it was made, epoch milliseconds, where no charge says so. */
   private readonly madeAt: number
 
-  constructor(charges: readonly Charge[], madeAt = 0) {
+  constructor(charges: readonly Charge[], intent: Intent, madeAt: number) {
     this.charges = charges
-    this.allowed = passed(charges)
+    this.intent = intent
+    this.allowed = false
     this.off = NONE
     this.bound = undefined
     this.states = undefined
     this.madeAt = madeAt
+  }
+
+  /** A decision over charges that are decided. */
+  static over(charges: readonly Charge[], intent: Intent, madeAt = 0): ChargedDecision {
+    const decision = new ChargedDecision(charges, intent, madeAt)
+    decision.done()
+    return decision
+  }
+
+  done(): void {
+    this.allowed = passed(this.charges)
   }
 
   /** The binding charge; undefined where no enforced limit applied. */
@@ -89,10 +103,8 @@ export class ChargedDecision implements Decision {
     return this.states
   }
 
-  /** Whether a limit among them is not enforced. */
-  get hasShadows(): boolean {
-    for (const charge of this.charges) if (charge.role !== ENFORCED) return true
-    return false
+  get keys(): readonly string[] {
+    return this.charges.map(({ key }) => key)
   }
 
   /** The same, refused: for one that would pass but must not, before that time (epoch milliseconds). */
@@ -101,7 +113,7 @@ export class ChargedDecision implements Decision {
     if (binding === undefined) return this
     binding.allowed = false
     binding.retryAt = Math.max(binding.retryAt, binding.at, Math.ceil(ms * TICKS_PER_MS))
-    return new ChargedDecision(this.charges)
+    return ChargedDecision.over(this.charges, this.intent)
   }
 
   /** One of its limits lets it start only then. Until it does it is but a booking, which can be given back in full. */

@@ -25,8 +25,8 @@ export class Charging<S> {
     this.only = shortForm ? limits[0] : undefined
   }
 
-  /** The charges of all limits that apply, in declared order. */
-  all(subject: S, callCost: number): Charge[] {
+  /** The charges of all limits that apply, in declared order. The names of those that are off go to `off`. */
+  all(subject: S, callCost: number, off?: string[]): Charge[] {
     // The short form's limit always applies, at the cost of the call.
     if (this.only?.mode === 'enforce') return [this.one(this.only, subject, callCost)!]
     const limits = this.select === undefined ? this.limits : this.selected(this.select(subject))
@@ -34,7 +34,10 @@ export class Charging<S> {
     let count = 0
     for (const limit of limits) {
       const mode = typeof limit.mode === 'function' ? checkMode(limit.mode(subject)) : limit.mode
-      if (mode === 'off') continue
+      if (mode === 'off') {
+        off?.push(limit.name)
+        continue
+      }
       const { cost } = limit
       const own = cost === undefined ? callCost : typeof cost === 'function' ? checkCost(cost(subject)) : cost
       const charge = this.one(limit, subject, own, mode === 'shadow' ? BESIDE : ENFORCED)

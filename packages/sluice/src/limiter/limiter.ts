@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { Decision } from '../decision.ts'
+import type { Decision, ObservedDecision } from '../decision.ts'
 import type { Duration } from '../duration.ts'
 import type { StoreUnavailable } from '../errors.ts'
 import type { Answer, Mode, Store } from '../stores/store.ts'
@@ -27,6 +27,9 @@ export type LimiterEvent =
   /** The store decides a limit again, and has for a second. */
   | { readonly type: 'restored'; readonly limiter: string; readonly limit: string }
 
+/** Called with every decision, also of one who waited. What it throws, the caller gets. */
+export type Observer<S> = (decision: ObservedDecision, subject: S) => void
+
 export interface LimiterOptions<S = string, M extends Mode = Mode> {
   /** Tells this limiter's state from that of others in the same store. `'default'` by default. */
   name?: string
@@ -38,6 +41,8 @@ export interface LimiterOptions<S = string, M extends Mode = Mode> {
   clock?: Clock
   /** Called with every decision, refused or not; `peek` decides nothing. */
   onDecision?: (decision: Decision, subject: S) => void
+  /** More of the same, such as telemetry: they also see keys, and which limits were off. */
+  observers?: readonly Observer<S>[]
   onEvent?: (event: LimiterEvent) => void
 }
 

@@ -20,7 +20,15 @@ import { Changes } from './changes.ts'
 import { ChargedDecision, limitOf } from './charged-decision.ts'
 import { Charging } from './charging.ts'
 import { type LimitInspection, limitInspection } from './inspection.ts'
-import type { CostOption, Limiter, LimiterEvent, LimiterOptions, NamedLimits, WaitOptions } from './limiter.ts'
+import type {
+  CostOption,
+  Limiter,
+  LimiterEvent,
+  LimiterOptions,
+  NamedLimits,
+  Observer,
+  WaitOptions,
+} from './limiter.ts'
 import { bindLimit, blockTicks, checkCost, checkModeOrChoice, checkReplaces, type LimitMode } from './limits.ts'
 import { checkOptions, type Limits, storeFor } from './options.ts'
 import { Outage } from './outage.ts'
@@ -34,10 +42,13 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   private readonly charging: Charging<S>
   private readonly store: Store
   private readonly ownStore: boolean
-  private readonly onDecision: ((decision: Decision, subject: S) => void) | undefined
+  /** All who want to see decisions. */
+  private readonly observers: readonly Observer<S>[]
   private readonly onEvent: ((event: LimiterEvent) => void) | undefined
   /** `'async'` where one of its stores is: then every answer is a promise. */
   private readonly mode: Mode
+  /** The only store there is, where it is in process. */
+  private readonly inline: Store | undefined
   private readonly changes: Changes
   private readonly asking: Asking
   /** For a store that may be away: an in-process one never is. */
@@ -47,9 +58,9 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
 
   constructor(options: LimiterOptions<S> & Pick<NamedLimits<S>, 'select'>, limits: Limits<S>, shortForm: boolean) {
     checkOptions(options, limits, shortForm)
-    const { name = 'default', prefix = 'sluice', onDecision, onEvent } = options
+    const { name = 'default', prefix = 'sluice', onDecision, observers = [], onEvent } = options
     this.name = name
-    this.onDecision = onDecision
+    this.observers = onDecision === undefined ? observers : [onDecision, ...observers]
     this.onEvent = onEvent
     this.ownStore = options.store === undefined
     this.store = storeFor(options, name)
@@ -66,6 +77,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     const stores = [...new Set(bound.map(limit => limit.store))]
     this.asking = new Asking(stores, this.changes)
     this.mode = stores.every(store => store.mode === 'sync') ? 'sync' : 'async'
+    this.inline = this.mode === 'sync' && stores.length === 1 ? stores[0] : undefined
     this.outage = this.mode === 'sync' ? undefined : new Outage(this.store.clock, name, this.changes, onEvent)
     this.charging = new Charging(bound, shortForm, options.select)
     this.charging.modesChanged()
@@ -115,7 +127,10 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
         'one in this process',
       )
     }
-    const decision = new ChargedDecision(chargesOf(saved, limit => this.charging.named(limit)))
+    const decision = ChargedDecision.over(
+      chargesOf(saved, limit => this.charging.named(limit)),
+      LOOK,
+    )
     return this.reservation(decision, saved.cost)
   }
 
@@ -124,7 +139,8 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     const cost = costOf(options)
     const maxWaitMs = maxWait === undefined ? Infinity : parseDuration(maxWait, 'wait maxWait')
     signal?.throwIfAborted()
-    if (this.charging.all(subject, cost).length === 0) return this.decide(subject, cost, TAKE)
+    const off = this.newOff()
+    if (this.charging.all(subject, cost, off).length === 0) return this.decide(subject, cost, TAKE)
     this.waiting ??= new Waiting(this.store, charge => this.changes.makeLater([{ type: 'unbook', charge }]))
     const desk: Desk = {
       store: this.store,
@@ -132,7 +148,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
       ask: (charges, intent) => this.ask(charges, intent),
       giveBack: decision => this.changes.makeLater(refundsOf(decision)),
     }
-    return this.tell(await this.waiting.start(desk, maxWaitMs, signal), subject)
+    return this.tell(await this.waiting.start(desk, maxWaitMs, signal), subject, off)
   }
 
   history(subject: S, options?: { limit?: string }): Answer<M, number[]> {
@@ -177,32 +193,45 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   }
 
   private decide(subject: S, cost: number, intent: Intent): Maybe<Decision> {
-    const charges = this.charging.all(subject, cost)
-    if (charges.length === 0) return this.unlimited(subject, intent)
+    const off = this.newOff()
+    const charges = this.charging.all(subject, cost, off)
+    if (charges.length === 0) return this.unlimited(subject, intent, off)
     const decision = this.ask(charges, intent)
-    if (!intent.take || (this.onDecision === undefined && !this.charging.someShadow)) return decision
+    if (!intent.take || (this.observers.length === 0 && !this.charging.someShadow)) return decision
     const decided = (made: ChargedDecision) => {
       this.report.record(made.charges)
-      return this.tell(made, subject)
+      return this.tell(made, subject, off)
     }
     return decision instanceof Promise ? decision.then(decided) : decided(decision)
   }
 
   private ask(charges: readonly Charge[], intent: Intent): Maybe<ChargedDecision> {
-    const { outage } = this
-    const asked = this.asking.ask(charges, intent)
-    if (outage === undefined) return andThen(asked, decided => new ChargedDecision(decided))
-    return Promise.resolve(asked).then(decided => new ChargedDecision(outage.settled(decided, intent)))
+    const { inline, outage } = this
+    if (inline !== undefined) {
+      const decision = new ChargedDecision(charges, intent, 0)
+      inline.ask(decision)
+      return decision
+    }
+    return andThen(this.asking.ask(charges, intent), decided =>
+      ChargedDecision.over(outage === undefined ? decided : outage.settled(decided, intent), intent),
+    )
   }
 
-  private unlimited(subject: S, intent: Intent): Decision {
-    const decision = new ChargedDecision(NO_CHARGES, this.store.clock.now())
+  private unlimited(subject: S, intent: Intent, off: string[] | undefined): ChargedDecision {
+    const decision = ChargedDecision.over(NO_CHARGES, intent, this.store.clock.now())
     this.onEvent?.({ type: 'nothing-applied', limiter: this.name })
-    return intent.take ? this.tell(decision, subject) : decision
+    return intent.take ? this.tell(decision, subject, off) : decision
   }
 
-  private tell<D extends Decision>(decision: D, subject: S): D {
-    if (this.onDecision !== undefined) this.onDecision(decision, subject)
+  /** Only where somebody observes is it known which limits were off. */
+  private newOff(): string[] | undefined {
+    return this.observers.length === 0 ? undefined : []
+  }
+
+  private tell(decision: ChargedDecision, subject: S, off: string[] | undefined): ChargedDecision {
+    if (off === undefined) return decision
+    decision.off = off
+    for (const observe of this.observers) observe(decision, subject)
     return decision
   }
 

@@ -6,7 +6,7 @@ import { checkStore, type LimitOptions } from './limits.ts'
 
 export type Limits<S> = Record<string, LimitOptions<S, Mode>>
 
-const KNOWN = ['name', 'prefix', 'store', 'clock', 'onDecision', 'onEvent']
+const KNOWN = ['name', 'prefix', 'store', 'clock', 'onDecision', 'observers', 'onEvent']
 
 /** Refuses what a limiter cannot be made of, and names what it does not know: a typing error must not mean "unlimited". */
 export function checkOptions<S>(options: LimiterOptions<S>, limits: Limits<S>, shortForm: boolean): void {
@@ -25,6 +25,10 @@ export function checkOptions<S>(options: LimiterOptions<S>, limits: Limits<S>, s
     if (value !== undefined && typeof value !== 'function') {
       throw expected('SLUICE_BAD_OPTION', `${hook} as a function`, value)
     }
+  }
+  const { observers = [] } = options
+  if (!Array.isArray(observers) || observers.some(observer => typeof observer !== 'function')) {
+    throw expected('SLUICE_BAD_OPTION', 'observers as a list of functions', observers)
   }
   if (clock !== undefined && typeof clock?.now !== 'function') {
     throw expected('SLUICE_BAD_CLOCK', 'a clock with now()', clock)

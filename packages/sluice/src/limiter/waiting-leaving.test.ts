@@ -1,6 +1,5 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import type { Question } from '../stores/store.ts'
 import {
   concurrency,
   createLimiter,
@@ -11,6 +10,7 @@ import {
   slidingLog,
   tokenBucket,
 } from '../index.ts'
+import type { Question } from '../stores/store.ts'
 import { type FakeClock, fakeClock } from '../testing/index.ts'
 import { flush, pass } from './fixtures/passing-time.ts'
 

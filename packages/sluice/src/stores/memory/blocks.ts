@@ -61,7 +61,7 @@ export class Blocks implements Owner {
 
   private find(key: string): number {
     const { hash } = this.context
-    hash.ofSame(key)
+    hash.of(key)
     return this.table.find(hash.hi, hash.lo)
   }
 
@@ -72,7 +72,7 @@ export class Blocks implements Owner {
       this.context.overflowed()
       return 0
     }
-    hash.ofSame(key)
+    hash.of(key)
     const place = at >= 0 ? at : this.table.insert(hash.hi, hash.lo, this, now)
     this.table.segment.cells.set([forgetAt, until, strikes], place)
     return until

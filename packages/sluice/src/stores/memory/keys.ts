@@ -49,8 +49,13 @@ export class Keys {
   }
 
   find(key: string, now: number): number {
+    this.context.hash.of(key)
+    return this.findHashed(now)
+  }
+
+  /** The same for the key that was hashed last. */
+  findHashed(now: number): number {
     const { hash, budget } = this.context
-    hash.ofSame(key)
     this.at = this.table.find(hash.hi, hash.lo)
     this.segment = this.table.segment
     this.pooled = false
@@ -62,7 +67,7 @@ export class Keys {
   make(key: string, now: number): number {
     if (this.at >= 0) return this.at
     const { hash } = this.context
-    hash.ofSame(key)
+    hash.of(key)
     this.at = this.table.insert(hash.hi, hash.lo, this.owner, now)
     this.segment = this.table.segment
     return this.at

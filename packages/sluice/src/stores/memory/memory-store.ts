@@ -91,8 +91,15 @@ class InProcess implements MemoryStore {
   ask(question: Question): void {
     const { charges, intent } = question
     const now = this.time.read()
-    // First all keys are sought: so the processor fetches their states side by side.
-    for (const charge of charges) spaceOf(charge).table(charge.rule).find(charge.key, now)
+    // First all keys are sought: so the processor fetches their states side by side. Limits often share a key.
+    let key: string | undefined
+    for (const charge of charges) {
+      if (charge.key !== key) {
+        key = charge.key
+        this.context.hash.of(key)
+      }
+      spaceOf(charge).table(charge.rule).keys.findHashed(now)
+    }
     let refused = 0
     for (const charge of charges) {
       charge.at = now
