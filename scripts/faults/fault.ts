@@ -32,7 +32,6 @@ export const PARTS = {
   table: /crowd|tables|by turns/,
   pool: /pool|full table/,
   store: /together|reset/,
-  'express lane': /verdicts/,
   limiter: /limits|release\(\)/,
   'deny cache': /cache/,
   outages: /store/,

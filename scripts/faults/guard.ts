@@ -1,43 +1,7 @@
 import type { Fault } from './fault.ts'
 
-/** The short way of a guard: keys that are kept, and answers taken out of a lane. */
+/** What stands around a limiter in a server. */
 export const guardFaults: readonly Fault[] = [
-  {
-    law: [11],
-    part: 'guard',
-    says: 'a caller who comes to another route is counted on the one before',
-    file: 'http/place-keys.ts',
-    find: 'if (route !== this.route)',
-    replace: 'if (this.size === 0)',
-    tests: ['http/place-keys.test.ts'],
-  },
-  {
-    law: [8],
-    part: 'guard',
-    says: 'the keys of more and more callers are kept',
-    file: 'http/place-keys.ts',
-    find: 'if (++this.size > MOST_KEPT)',
-    replace: 'if (this.size > MOST_KEPT)',
-    tests: ['http/place-keys.test.ts'],
-  },
-  {
-    law: [11],
-    part: 'guard',
-    says: 'the key of a function of the user is kept as if it were made of address and route',
-    file: 'http/place-keys.ts',
-    find: "key instanceof Identity && key.from !== 'the request'",
-    replace: 'key !== null',
-    tests: ['http/place-keys.test.ts'],
-  },
-  {
-    law: [11],
-    part: 'guard',
-    says: 'that a limit does not apply is forgotten once its key is kept',
-    file: 'http/place-keys.ts',
-    find: '(when ?? rollout ?? resetWhen) === undefined',
-    replace: '(rollout ?? resetWhen) === undefined',
-    tests: ['http/place-keys.test.ts'],
-  },
   {
     law: [11],
     part: 'guard',
@@ -46,42 +10,6 @@ export const guardFaults: readonly Fault[] = [
     find: 'route === undefined ? askedFor(request) :',
     replace: 'place === undefined ? askedFor(request) : route === undefined ? NO_CONFIG :',
     tests: ['http/fastify-route.test.ts'],
-  },
-  {
-    law: [1],
-    part: 'guard',
-    says: 'what a lane has refused goes on to its handler',
-    file: 'http/guard.ts',
-    find: 'if (lane.receipt === 0 || lane.charges !== undefined)',
-    replace: 'if (lane.charges !== undefined)',
-    tests: ['http/plain-fields.test.ts'],
-  },
-  {
-    law: [5],
-    part: 'guard',
-    says: 'of a request that went the long way the numbers of the one before are told',
-    file: 'http/guard.ts',
-    find: 'if (lane.receipt === 0 || lane.charges !== undefined)',
-    replace: 'if (lane.receipt === 0)',
-    tests: ['http/plain-fields.test.ts'],
-  },
-  {
-    law: [5],
-    part: 'guard',
-    says: 'a request that passes is not told to whoever wants to hear of all',
-    file: 'http/guard.ts',
-    find: 'this.isShort = onDecision === undefined && ',
-    replace: 'this.isShort = ',
-    tests: ['http/plain-fields.test.ts'],
-  },
-  {
-    law: [12],
-    part: 'guard',
-    says: 'a decision on several limits tells the numbers of the one after it',
-    file: 'stores/memory/tracks.ts',
-    find: 'return this.used.slice()',
-    replace: 'return this.used',
-    tests: ['limiter/decision.test.ts'],
   },
   {
     law: [2],

@@ -71,8 +71,8 @@ export const keyFaults: readonly Fault[] = [
     part: 'table',
     says: 'a new key is counted in the segment of the one sought before it',
     file: 'stores/memory/key-table.ts',
-    find: 'this.segment = segment\n    this.room.live++',
-    replace: 'this.room.live++',
+    find: '    this.segment = segment\n    // Not `fill`',
+    replace: '    // Not `fill`',
   },
   {
     law: [8],

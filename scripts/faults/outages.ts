@@ -41,8 +41,8 @@ export const outageFaults: readonly Fault[] = [
     ...wrapper,
     says: 'a store with an open breaker is asked all the same',
     file: 'stores/resilient.ts',
-    find: 'return this.open === 0 && this.inner.connecting === undefined',
-    replace: 'return this.inner.connecting === undefined',
+    find: 'return this.open === 0 && this.network.connecting === undefined',
+    replace: 'return this.network.connecting === undefined',
   },
   {
     ...wrapper,
@@ -62,7 +62,7 @@ export const outageFaults: readonly Fault[] = [
     ...wrapper,
     says: 'one dead shard takes all others with it',
     file: 'stores/resilient.ts',
-    find: 'const shard = this.inner.shardOf(charge)',
+    find: 'const shard = this.network.shardOf(charge)',
     replace: 'const shard = 0',
   },
   {
@@ -83,7 +83,7 @@ export const outageFaults: readonly Fault[] = [
     ...wrapper,
     says: 'the first connection must stand within the deadline',
     file: 'stores/resilient.ts',
-    find: 'return this.open === 0 && this.inner.connecting === undefined',
+    find: 'return this.open === 0 && this.network.connecting === undefined',
     replace: 'return this.open === 0',
   },
   {
@@ -111,15 +111,15 @@ export const outageFaults: readonly Fault[] = [
     ...limiter,
     says: "'closed' lets pass",
     file: 'limiter/outage.ts',
-    find: "charge.allowed = onOutage === 'open' && !tooMuch",
+    find: "charge.allowed = open && !tooMuch",
     replace: 'charge.allowed = !tooMuch',
   },
   {
     ...limiter,
     law: [2, 10],
     says: 'what the store took for a request refused without it is kept',
-    file: 'limiter/outage.ts',
-    find: 'if (unearned.length > 0) this',
-    replace: 'if (unearned.length < 0) this',
+    file: 'stores/coordinator.ts',
+    find: 'if (unearned.length > 0) return',
+    replace: 'if (unearned.length < 0) return',
   },
 ]
