@@ -21,7 +21,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Throttle } from '../resp/throttle.ts'
 import { GrpcError } from '../rls/grpc-status.ts'
 import type { RateLimitRequest, RateLimitResponse } from '../rls/service.ts'
-import type { Actual, Ask, Decider, Maybe, Reserved } from './decider.ts'
+import type { Actual, Ask, Block, Decider, Maybe, Reserved } from './decider.ts'
 import { answerOf, questionOf, told } from './descriptors.ts'
 import { HeldReservations, type Reservations, SealedReservations } from './reservations.ts'
 
@@ -89,6 +89,10 @@ export class LocalDecider implements Decider {
 
   reset(subject: Attributes, limits: readonly string[] | undefined): Maybe<void> {
     return this.loaded.limiter.reset(subject, limits === undefined ? {} : { limits })
+  }
+
+  block(subject: Attributes, options: Block): Maybe<void> {
+    return this.loaded.limiter.block(subject, options)
   }
 
   reserve({ subject, cost }: Ask, ttlMs: number): Maybe<Reserved> {

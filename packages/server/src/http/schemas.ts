@@ -52,6 +52,10 @@ export const SCHEMAS = {
     anyOf: [{ required: ['actual'] }, { properties: { cancel: { const: true } }, required: ['cancel'] }],
   },
   Reset: subject({ limits: { type: 'array', items: string } }),
+  Block: {
+    ...subject({ limit: string, for: { ...string, description: 'A duration such as 15m.' } }),
+    required: ['for'],
+  },
   Mode: record({ limit: string, mode }),
   RateLimitRequest: { type: 'object', description: 'envoy.service.ratelimit.v3.RateLimitRequest as proto3 JSON' },
 
@@ -92,6 +96,7 @@ export const SCHEMAS = {
     }),
   },
   Refunded: record({ refunded: { const: true } }),
+  Blocked: record({ blocked: { const: true } }),
   WasReset: record({ reset: { const: true } }),
   RateLimitResponse: {
     type: 'object',
