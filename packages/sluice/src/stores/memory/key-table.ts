@@ -168,12 +168,30 @@ export interface Owner {
   dropped(segment: Segment, offset: number): void
 }
 
+/** What a key of one number takes at the worst, its part of the free slots included. */
+export const KEY_BYTES = 40
+
 /** How many keys there are in all tables of a store, and how many there may be. */
 export interface Room {
   live: number
-  readonly max: number
+  /** How many keys fit beside what else is kept. */
+  max: number
+  /** How many fit where nothing else is kept. */
+  readonly maxKeys: number
+  /** What is kept beside keys of one number: wider slots, times of logs, slots of concurrency, reservations. */
+  bytes: number
   /** How many resets there have been: what was charged before one cannot be refunded after it. */
   resets: number
+}
+
+export function newRoom(maxKeys: number): Room {
+  return { live: 0, max: maxKeys, maxKeys, bytes: 0, resets: 0 }
+}
+
+/** Takes room for so many bytes, or gives it back where they are fewer than 0. */
+export function occupy(room: Room, bytes: number): void {
+  room.bytes += bytes
+  room.max = room.maxKeys - Math.ceil(room.bytes / KEY_BYTES)
 }
 
 export class Segment {

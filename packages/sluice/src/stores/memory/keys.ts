@@ -1,5 +1,5 @@
 import type { KeyHash } from '../../hash.ts'
-import { KeyTable, type Owner, type Room, type Segment } from './key-table.ts'
+import { KeyTable, newRoom, type Owner, type Room, type Segment } from './key-table.ts'
 import type { StoreTime } from './store-time.ts'
 
 /** What all ledgers of one store share. */
@@ -113,7 +113,7 @@ export class Keys {
 
 /** A count of keys that nothing limits. */
 export function boundless(): Room {
-  return { live: 0, max: Infinity, resets: 0 }
+  return newRoom(Infinity)
 }
 
 /** For a ledger on the side, whose keys do not count. */

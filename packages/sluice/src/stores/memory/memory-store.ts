@@ -8,7 +8,7 @@ import { type Change, type Intent, type Limit, type Space, type Store, TAKE } fr
 import { BucketLane } from './bucket-lane.ts'
 import { ChargeLane } from './charge-lane.ts'
 import { House } from './house.ts'
-import type { Room } from './key-table.ts'
+import { newRoom, type Room } from './key-table.ts'
 import type { Shared } from './keys.ts'
 import { isPlain, tracksOf } from './laid-tracks.ts'
 import type { LogLedger } from './log-ledger.ts'
@@ -67,7 +67,7 @@ class InProcess implements MemoryStore {
   constructor(clock: Clock, maxKeys: number, onOverflow: MemoryStoreOptions['onOverflow']) {
     this.clock = clock
     this.time = new StoreTime(clock)
-    this.room = { live: 0, max: maxKeys, resets: 0 }
+    this.room = newRoom(maxKeys)
     this.house = new House(this.room, this.time, () => onOverflow?.(this.stats()))
     this.shared = {
       hash: KeyHash.secret(),
@@ -82,7 +82,7 @@ class InProcess implements MemoryStore {
   }
 
   stats(): MemoryStats {
-    return { keys: this.room.live, maxKeys: this.room.max, overflowed: this.house.overflowed }
+    return { keys: this.room.live, maxKeys: this.room.maxKeys, overflowed: this.house.overflowed }
   }
 
   space(path: string): Space {
@@ -100,6 +100,7 @@ class InProcess implements MemoryStore {
     charge.at = now
     space.ledger(charge.rule).locate(charge, now)
     space.judge(charge, now)
+    space.judgeHold(charge, intent, now)
     if (intent.bookTicks >= 0) space.book(charge, now, intent.bookTicks)
     if (charge.allowed) space.take(charge, intent, now)
     else if (intent.strikes) space.strike(charge, now)
@@ -161,6 +162,7 @@ function judgeAll(charges: readonly Charge[], intent: Intent, now: number): numb
     const space = spaceOf(charge)
     charge.at = now
     space.judge(charge, now)
+    space.judgeHold(charge, intent, now)
     if (intent.bookTicks >= 0 && charge.role === ENFORCED) space.book(charge, now, intent.bookTicks)
     if (charge.role === ENFORCED && !charge.allowed) refused++
   }
