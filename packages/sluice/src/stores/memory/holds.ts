@@ -144,6 +144,7 @@ export class Holds {
   private newOwner(key: string): KeyHolds {
     const owner = new KeyHolds(key)
     this.byKey.set(key, owner)
+    this.room.live++
     this.occupy(OWNER_BYTES + 2 * key.length)
     return owner
   }
@@ -151,6 +152,7 @@ export class Holds {
   private drop(owner: KeyHolds): void {
     this.keys.remove(owner)
     this.byKey.delete(owner.key)
+    this.room.live--
     this.occupy(-OWNER_BYTES - 2 * owner.key.length)
   }
 

@@ -26,9 +26,11 @@ export interface MemoryStoreOptions {
 }
 
 export interface MemoryStats {
-  /** Keys held now, those of blocks included. */
+  /** Keys held now, those of blocks and reservations included. */
   readonly keys: number
   readonly maxKeys: number
+  /** Reservations held now. */
+  readonly holds: number
   /** Decisions made on a shared bucket because there was no room for the key. */
   readonly overflowed: number
 }
@@ -82,7 +84,9 @@ class InProcess implements MemoryStore {
   }
 
   stats(): MemoryStats {
-    return { keys: this.room.live, maxKeys: this.room.maxKeys, overflowed: this.house.overflowed }
+    let holds = 0
+    for (const space of this.spaces.values()) holds += space.holds?.count ?? 0
+    return { keys: this.room.live, maxKeys: this.room.maxKeys, holds, overflowed: this.house.overflowed }
   }
 
   space(path: string): Space {
