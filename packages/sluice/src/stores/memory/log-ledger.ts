@@ -128,7 +128,7 @@ function bytesOf(ring: Ring): number {
 }
 
 /** All pooled rings together hold no more than so many times. */
-const POOLED_TIMES = 2 ** 21
+const POOLED_TIMES = 2 ** 20
 
 function poolSizeFor(limit: number): number {
   return Math.max(1, 2 ** Math.floor(Math.log2(POOLED_TIMES / Math.max(1, limit))))

@@ -106,4 +106,4 @@ export class SlotLedger implements Ledger {
 const QUEUE_BYTES = 100
 const HOLDER_BYTES = 120
 /** Holders of a queue that keys share. */
-const MOST_POOLED = 64
+const MOST_POOLED = 16
