@@ -19,7 +19,10 @@ import { Tracks } from './tracks.ts'
 
 export interface MemoryStoreOptions {
   clock?: Clock
-  /** How many keys to keep at most; beyond it, new keys share pooled buckets. 2^22 by default: 160 MB at the worst. */
+  /**
+   * How many keys to keep at most, of 40 bytes each; what takes more takes the room of several. Beyond it, new keys share
+   * pooled buckets. 2^22 by default: 168 MB at the worst, and up to 10 MB for each limit whose keys share.
+   */
   maxKeys?: number
   /** Told when the store starts to be too full for new keys. */
   onOverflow?: (stats: MemoryStats) => void
