@@ -40,6 +40,9 @@ export interface LocalOptions extends Pick<RlsOptions, 'counting' | 'shadow'> {
   readonly secret: string
 }
 
+/** Of a reservation that passed, where this process keeps too many: some expire every second. */
+const NO_ROOM: Partial<DecisionJson> = { allowed: false, reason: 'too-many-holds', retryAfterMs: 1000 }
+
 type AnyRules = RulesLimiter<'sync' | 'async'>
 
 /** Decides in this process. State lives in the store, so that rules can be changed under it. */
@@ -98,10 +101,12 @@ export class LocalDecider implements Decider {
   reserve({ subject, cost }: Ask, ttlMs: number): Maybe<Reserved> {
     const startedAt = performance.now()
     const reserved = this.loaded.limiter.reserve(subject, { cost, ttl: ttlMs })
-    const keep = (held: Awaited<typeof reserved>): Reserved => ({
-      decision: this.told(held.decision, startedAt),
-      id: held.allowed ? this.reservations.keep(held, ttlMs) : undefined,
-    })
+    const keep = (held: Awaited<typeof reserved>): Reserved => {
+      const id = held.allowed ? this.reservations.keep(held, ttlMs, cost === 0) : undefined
+      if (id !== undefined || !held.allowed) return { decision: this.told(held.decision, startedAt), id }
+      held.cancel()
+      return { decision: this.told(held.decision, startedAt, NO_ROOM), id }
+    }
     return reserved instanceof Promise ? reserved.then(keep) : keep(reserved)
   }
 
@@ -139,10 +144,10 @@ export class LocalDecider implements Decider {
     }
   }
 
-  private told(decision: Decision, startedAt: number): DecisionJson {
+  private told(decision: Decision, startedAt: number, instead: Partial<DecisionJson> = {}): DecisionJson {
     const { metrics } = this.options
     metrics.took((performance.now() - startedAt) / 1000)
-    const json = decision.toJSON()
+    const json = { ...decision.toJSON(), ...instead }
     metrics.decided(json)
     return json
   }

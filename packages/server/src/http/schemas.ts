@@ -65,7 +65,7 @@ export const SCHEMAS = {
   }),
   Decision: record({
     allowed: boolean,
-    reason: { enum: ['ok', 'limited', 'cost-exceeds-limit', 'blocked', 'outage'] },
+    reason: { enum: ['ok', 'limited', 'cost-exceeds-limit', 'blocked', 'too-many-holds', 'outage'] },
     policy: { ...string, description: 'The limit that refused, or the one nearest to refusing.' },
     limit: numberOrNever,
     remaining: { ...numberOrNever, description: 'A cost of so much passes now, one more does not.' },

@@ -35,6 +35,11 @@ export class Ring {
     return this.times[place < this.times.length ? place : place - this.times.length]!
   }
 
+  /** How many times there are places for. */
+  get capacity(): number {
+    return this.times.length
+  }
+
   get newest(): number {
     return this.count === 0 ? 0 : this.at(this.count - 1)
   }

@@ -40,8 +40,9 @@ export class ChargedDecision implements Decision {
 
   get reason(): Reason {
     if (this.allowed) return 'ok'
-    const { blocked, cost, rule, retryAt, fault } = this.binding!
+    const { blocked, tooManyHolds, cost, rule, retryAt, fault } = this.binding!
     if (blocked) return 'blocked'
+    if (tooManyHolds) return 'too-many-holds'
     const tooMuch = cost > rule.limit
     const closed = fault !== undefined && (tooMuch || limitOf(this.binding!).onOutage === 'closed')
     if (closed && retryAt < Infinity) return 'outage'

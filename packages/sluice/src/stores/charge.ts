@@ -64,6 +64,15 @@ export class Charge implements Verdict {
     this.rare = { ...this.rare, blocked }
   }
 
+  /** Refused because there is no room for another reservation, rather than by the limit. */
+  get tooManyHolds(): boolean {
+    return this.rare?.tooManyHolds === true
+  }
+
+  set tooManyHolds(tooManyHolds: boolean) {
+    this.rare = { ...this.rare, tooManyHolds }
+  }
+
   /** The slot or reservation that was taken, if it was one; the store that made it knows what it is. */
   get hold(): unknown {
     return this.rare?.hold
@@ -103,6 +112,7 @@ export class Charge implements Verdict {
 
 interface Rare {
   readonly blocked?: boolean
+  readonly tooManyHolds?: boolean
   readonly hold?: unknown
   readonly fault?: StoreUnavailable | undefined
   readonly tentative?: boolean

@@ -18,6 +18,8 @@ export class KeyTable {
   private directory: Segment[]
   private depth = 0
   private readonly room: Room
+  /** What a key takes beyond `KEY_BYTES`. */
+  private readonly extraBytes: number
   /** Where the sweep goes on: which segment, and which slot in it. */
   private sweptSegment = 0
   private sweptSlot = 0
@@ -27,6 +29,7 @@ export class KeyTable {
     this.stride = width + 1
     this.largest = 2 ** Math.floor(Math.log2(SEGMENT_BYTES / (8 * this.stride)))
     this.room = room
+    this.extraBytes = ((width - 1) * KEY_BYTES) / 2
     this.root = new Segment(SMALLEST, this.stride, 0, 0)
     this.segment = this.root
     this.segments = [this.root]
@@ -62,6 +65,7 @@ export class KeyTable {
     }
     this.segment = segment
     this.room.live++
+    if (this.extraBytes > 0) occupy(this.room, this.extraBytes)
     const offset = place(segment, this.stride, hi, lo)
     // Not `fill`: for one double that call takes 26 ns, and this two.
     for (let i = 0; i < this.width; i++) segment.cells[offset + i] = 0
@@ -83,6 +87,7 @@ export class KeyTable {
     words[hole * stride * 2] = 0
     segment.live--
     this.room.live--
+    if (this.extraBytes > 0) occupy(this.room, -this.extraBytes)
   }
 
   /** Goes on looking for idle keys, at most `slots` slots and one segment further; true when it has come round. */
@@ -168,12 +173,30 @@ export interface Owner {
   dropped(segment: Segment, offset: number): void
 }
 
+/** What a key of one number takes at the worst: two doubles, in a segment that is two fifths full after it was split. */
+export const KEY_BYTES = 40
+
 /** How many keys there are in all tables of a store, and how many there may be. */
 export interface Room {
   live: number
-  readonly max: number
+  /** How many keys fit beside what else is kept. */
+  max: number
+  /** How many fit where nothing else is kept. */
+  readonly maxKeys: number
+  /** What is kept beside keys of one number: wider slots, times of logs, slots of concurrency, reservations. */
+  bytes: number
   /** How many resets there have been: what was charged before one cannot be refunded after it. */
   resets: number
+}
+
+export function newRoom(maxKeys: number): Room {
+  return { live: 0, max: maxKeys, maxKeys, bytes: 0, resets: 0 }
+}
+
+/** Takes room for so many bytes, or gives it back where they are fewer than 0. */
+export function occupy(room: Room, bytes: number): void {
+  room.bytes += bytes
+  room.max = room.maxKeys - Math.ceil(room.bytes / KEY_BYTES)
 }
 
 export class Segment {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { KeyHash } from '../../hash.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { Segment } from './key-table.ts'
+import { newRoom, type Room, type Segment } from './key-table.ts'
 import { Keys } from './keys.ts'
 import { StoreTime } from './store-time.ts'
 
@@ -10,10 +10,10 @@ import { StoreTime } from './store-time.ts'
 class Counted {
   readonly keys: Keys
   overflowed = 0
-  readonly room: { live: number; max: number; resets: number }
+  readonly room: Room
 
   constructor(max: number) {
-    this.room = { live: 0, max, resets: 0 }
+    this.room = newRoom(max)
     const owner = {
       idle: (segment: Segment, offset: number, now: number) => segment.cells[offset]! <= now,
       dropped() {},

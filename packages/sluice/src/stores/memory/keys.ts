@@ -1,5 +1,5 @@
 import type { KeyHash } from '../../hash.ts'
-import { KeyTable, type Owner, type Room, type Segment } from './key-table.ts'
+import { KeyTable, newRoom, type Owner, type Room, type Segment } from './key-table.ts'
 import type { StoreTime } from './store-time.ts'
 
 /** What all ledgers of one store share. */
@@ -37,9 +37,12 @@ export class Keys {
   beforeSweep: ((now: number) => void) | undefined = undefined
   private readonly owner: PoolOwner
   private readonly shared: Shared
+  private readonly poolSize: number
   private pool: KeyTable | undefined
 
-  constructor(width: number, owner: PoolOwner, shared: Shared) {
+  /** `poolSize` is a power of two, up to `POOL_SIZE`: fewer where a pooled state may be large. */
+  constructor(width: number, owner: PoolOwner, shared: Shared, poolSize = POOL_SIZE) {
+    this.poolSize = Math.min(poolSize, POOL_SIZE)
     this.table = new KeyTable(width, shared.room)
     this.segment = this.table.segment
     this.owner = owner
@@ -84,7 +87,7 @@ export class Keys {
 
   private findPooled(now: number): number {
     const { hash, room } = this.shared
-    const index = hash.hi & (POOL_SIZE - 1)
+    const index = hash.hi & (this.poolSize - 1)
     const pool = this.pool ?? new KeyTable(this.table.width, boundless())
     const pooled = pool.find(index << 20, index + 1)
     const { segment } = pool
@@ -113,7 +116,7 @@ export class Keys {
 
 /** A count of keys that nothing limits. */
 export function boundless(): Room {
-  return { live: 0, max: Infinity, resets: 0 }
+  return newRoom(Infinity)
 }
 
 /** For a ledger on the side, whose keys do not count. */

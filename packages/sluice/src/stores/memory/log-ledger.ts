@@ -10,12 +10,14 @@ export class LogLedger implements Ledger {
   readonly keys: Keys
   private readonly rule: LogRule
   private readonly shared: Shared
-  private readonly rings = new Handles<Ring>()
+  private readonly rings: Handles<Ring>
   private readonly fresh = new Ring()
   private ring: Ring = this.fresh
+  private handle = 0
 
   constructor(rule: LogRule, shared: Shared) {
-    this.keys = new Keys(1, this, shared)
+    this.keys = new Keys(1, this, shared, poolSizeFor(rule.limit))
+    this.rings = new Handles(shared.room)
     this.rule = rule
     this.shared = shared
   }
@@ -24,12 +26,20 @@ export class LogLedger implements Ledger {
     this.find(charge.key, now)
   }
 
-  judge(charge: Charge, cost: number): void {
-    decide(this.ring, charge.rule as LogRule, cost, charge)
+  /** In a full store a log does not grow: what would take more times than it has places for is refused until some leave. */
+  judge(charge: Charge, cost: number, now: number): void {
+    const { ring } = this
+    const { room } = this.shared
+    decide(ring, charge.rule as LogRule, cost, charge)
+    if (!charge.allowed || this.keys.pooled || ring.count + cost <= ring.capacity || room.live < room.max) return
+    this.shared.overflowed()
+    charge.allowed = false
+    charge.retryAt = (ring.count === 0 ? now : ring.at(0)) + this.rule.windowTicks
   }
 
   take(charge: Charge, cost: number, now: number): void {
     this.own(charge.key, now).push(now, cost, charge.rule.limit)
+    this.weigh()
   }
 
   describe(charge: Charge, now: number): void {
@@ -80,14 +90,18 @@ export class LogLedger implements Ledger {
   copy(from: Segment, fromOffset: number, to: Segment, toOffset: number): boolean {
     const ring = new Ring()
     ring.copyFrom(this.rings.get(from.cells[fromOffset]!)!)
-    to.cells[toOffset] = this.rings.add(ring)
+    const handle = this.rings.add(ring)
+    this.rings.weigh(handle, bytesOf(ring))
+    to.cells[toOffset] = handle
     return true
   }
 
   private find(key: string, now: number): void {
     const at = this.keys.find(key, now)
-    this.ring = (at < 0 ? undefined : this.rings.get(this.keys.segment.cells[at]!)) ?? this.fresh
+    this.handle = at < 0 ? 0 : this.keys.segment.cells[at]!
+    this.ring = this.rings.get(this.handle) ?? this.fresh
     expire(this.ring, this.rule, now)
+    this.weigh()
   }
 
   /** The key's own ring, to be written to. */
@@ -95,8 +109,27 @@ export class LogLedger implements Ledger {
     if (this.ring === this.fresh) {
       this.ring = new Ring()
       const at = this.keys.make(key, now)
-      this.keys.segment.cells[at] = this.rings.add(this.ring)
+      this.handle = this.rings.add(this.ring)
+      this.keys.segment.cells[at] = this.handle
     }
     return this.ring
   }
+
+  private weigh(): void {
+    this.rings.weigh(this.handle, bytesOf(this.ring))
+  }
+}
+
+/** Measured: a ring with its list, beside its times. */
+const RING_BYTES = 130
+
+function bytesOf(ring: Ring): number {
+  return RING_BYTES + 8 * ring.capacity
+}
+
+/** All pooled rings together hold no more than so many times. */
+const POOLED_TIMES = 2 ** 20
+
+function poolSizeFor(limit: number): number {
+  return Math.max(1, 2 ** Math.floor(Math.log2(POOLED_TIMES / Math.max(1, limit))))
 }

@@ -1,11 +1,12 @@
 import type { Holder, SlotsRule } from '../../algorithms/concurrency.ts'
 import type { Rule } from '../../algorithms/rule.ts'
-import type { Charge } from '../charge.ts'
+import { Charge, ENFORCED } from '../charge.ts'
 import type { Change, Intent, Space } from '../store.ts'
 import { Blocks } from './blocks.ts'
 import { BucketLedger } from './bucket-ledger.ts'
 import { FixedLedger } from './fixed-ledger.ts'
 import { type Hold, Holds } from './holds.ts'
+import { resetBeside, retryBeside } from './holds-played.ts'
 import type { Sweepable } from './house.ts'
 import type { Shared } from './keys.ts'
 import type { Ledger } from './ledger.ts'
@@ -68,10 +69,18 @@ export class MemorySpace implements Space {
   needHolds(): Holds {
     if (this.holds === undefined) {
       this.plain = false
-      this.holds = new Holds((charge: Charge) => this.ledger(charge.rule))
+      this.holds = new Holds(this.shared.room, (key, hold) => this.expired(key, hold))
       for (const ledger of this.ledgers.values()) this.settleFirst(ledger, this.holds)
     }
     return this.holds
+  }
+
+  /** A reservation that expires is settled, at its expiry, for what was reserved. */
+  private expired(key: string, { limit, rule, cost, expiry }: Hold): void {
+    const charge = new Charge(limit, rule, key, cost, ENFORCED)
+    const ledger = this.ledger(rule)
+    ledger.locate(charge, expiry)
+    ledger.take(charge, cost, expiry)
   }
 
   private settleFirst(ledger: Ledger, holds: Holds): void {
@@ -112,15 +121,25 @@ export class MemorySpace implements Space {
     const held = this.heldFor(charge.key, now)
     ledger.locate(charge, now) // settling what has expired may have changed it
     ledger.judge(charge, charge.cost + held, now)
-    if (held > 0 && !charge.allowed) charge.retryAt = this.holds!.retryAt(charge, now)
+    if (held > 0 && !charge.allowed) charge.retryAt = retryBeside(ledger, this.holds!, charge, now)
     const blockedUntil = this.blocks === undefined ? 0 : this.blocks.until(charge.key, now)
     if (blockedUntil > 0) block(charge, blockedUntil)
   }
 
+  /** A reservation that the limit lets pass is refused where there is no room to keep it. */
+  judgeHold(charge: Charge, intent: Intent, now: number): void {
+    const { key, cost } = charge
+    if (!isHeld(charge, intent) || !charge.allowed || cost === 0 || !this.needHolds().isFull(key)) return
+    charge.allowed = false
+    charge.tooManyHolds = true
+    charge.retryAt = this.holds!.nextExpiry(key) ?? now + ROOM_TICKS
+  }
+
   take(charge: Charge, intent: Intent, now: number): void {
-    const holds = intent.holdTicks > 0 && charge.rule.kind !== 'slots' && charge.limit.atOnce !== true
+    const holds = isHeld(charge, intent)
     if (!intent.take || charge.taken || (charge.cost === 0 && !holds)) return
-    if (holds) charge.hold = this.needHolds().add(charge, now + intent.holdTicks)
+    const { key, limit, rule, cost } = charge
+    if (holds) charge.hold = this.needHolds().add(key, limit, rule, cost, now + intent.holdTicks)
     else this.ledger(charge.rule).take(charge, charge.cost, now)
     charge.receipt = this.shared.room.resets + 1
   }
@@ -136,7 +155,7 @@ export class MemorySpace implements Space {
   /** A refusal by the limit itself starts its block; a cost that can never pass is a mistake, not an attack. */
   strike(charge: Charge, now: number): void {
     const { block: rule } = charge.limit
-    if (rule === undefined || charge.blocked || charge.cost > charge.rule.limit) return
+    if (rule === undefined || charge.blocked || charge.tooManyHolds || charge.cost > charge.rule.limit) return
     const until = this.needBlocks().strike(charge.key, rule, now)
     charge.retryAt = Math.max(charge.retryAt, until)
   }
@@ -153,7 +172,7 @@ export class MemorySpace implements Space {
     ledger.describe(charge, now)
     if (held > 0) {
       charge.used += held * charge.rule.perRequest
-      charge.resetAt = this.holds!.resetAt(charge, now)
+      charge.resetAt = resetBeside(ledger, this.holds!, charge, now)
     }
     const blockedUntil = this.blocks === undefined ? 0 : this.blocks.until(charge.key, now)
     if (blockedUntil === 0) return
@@ -186,7 +205,7 @@ export class MemorySpace implements Space {
           ? 0
           : Number((charge.hold as Holder).renew(now, now + (charge.rule as SlotsRule).ttlTicks))
       case 'settle':
-        return this.needHolds().settle(charge.hold as Hold, change.actual, now)
+        return this.settle(charge, change.actual, now)
       case 'unbook':
         if (!charge.taken) return 0
         charge.receipt = 0
@@ -199,6 +218,27 @@ export class MemorySpace implements Space {
         this.needBlocks().set(charge.key, change.ticks, now)
         return change.ticks
     }
+  }
+
+  /**
+   * Ends a reservation for what it really used, and says what was charged. More than was reserved is charged without
+   * refusal, until one whole limit has been overdrawn.
+   */
+  private settle(charge: Charge, actual: number, now: number): number {
+    const hold = charge.hold as Hold
+    const holds = this.needHolds()
+    if (hold.charged !== undefined) return hold.charged
+    // One of cost 0 was kept nowhere, so nobody has ended it.
+    const isKept = hold.owner !== undefined
+    const isOver = !isKept && (hold.expiry <= now || this.forgottenSince(charge.key, charge.receipt))
+    holds.end(hold, 0)
+    if (isOver) return 0
+    const ledger = this.ledger(charge.rule)
+    ledger.locate(charge, now)
+    const room = 2 * charge.rule.limit - ledger.counted(charge, now) - holds.held(charge.key, now)
+    hold.charged = Math.min(actual, Math.max(charge.cost, room))
+    if (hold.charged > 0) ledger.take(charge, hold.charged, now)
+    return hold.charged
   }
 
   private newLedger(rule: Rule): Ledger {
@@ -219,6 +259,13 @@ export class MemorySpace implements Space {
         return new SlotLedger(shared)
     }
   }
+}
+
+/** When to ask again where the store is full and no reservation of this limit is to expire: keys may be forgotten by then. */
+const ROOM_TICKS = 1_000_000
+
+function isHeld({ rule, limit }: Charge, { holdTicks }: Intent): boolean {
+  return holdTicks > 0 && rule.kind !== 'slots' && limit.atOnce !== true
 }
 
 function block(charge: Charge, until: number): void {

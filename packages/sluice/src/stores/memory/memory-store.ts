@@ -8,7 +8,7 @@ import { type Change, type Intent, type Limit, type Space, type Store, TAKE } fr
 import { BucketLane } from './bucket-lane.ts'
 import { ChargeLane } from './charge-lane.ts'
 import { House } from './house.ts'
-import type { Room } from './key-table.ts'
+import { newRoom, type Room } from './key-table.ts'
 import type { Shared } from './keys.ts'
 import { isPlain, tracksOf } from './laid-tracks.ts'
 import type { LogLedger } from './log-ledger.ts'
@@ -19,16 +19,21 @@ import { Tracks } from './tracks.ts'
 
 export interface MemoryStoreOptions {
   clock?: Clock
-  /** How many keys to keep at most; beyond it, new keys share pooled buckets. 2^22 by default: 160 MB at the worst. */
+  /**
+   * How many keys to keep at most, of 40 bytes each; what takes more takes the room of several. Beyond it, new keys share
+   * pooled buckets. 2^22 by default: 168 MB at the worst, and up to 10 MB for each limit whose keys share.
+   */
   maxKeys?: number
   /** Told when the store starts to be too full for new keys. */
   onOverflow?: (stats: MemoryStats) => void
 }
 
 export interface MemoryStats {
-  /** Keys held now, those of blocks included. */
+  /** Keys held now, those of blocks and reservations included. */
   readonly keys: number
   readonly maxKeys: number
+  /** Reservations held now. */
+  readonly holds: number
   /** Decisions made on a shared bucket because there was no room for the key. */
   readonly overflowed: number
 }
@@ -67,7 +72,7 @@ class InProcess implements MemoryStore {
   constructor(clock: Clock, maxKeys: number, onOverflow: MemoryStoreOptions['onOverflow']) {
     this.clock = clock
     this.time = new StoreTime(clock)
-    this.room = { live: 0, max: maxKeys, resets: 0 }
+    this.room = newRoom(maxKeys)
     this.house = new House(this.room, this.time, () => onOverflow?.(this.stats()))
     this.shared = {
       hash: KeyHash.secret(),
@@ -82,7 +87,9 @@ class InProcess implements MemoryStore {
   }
 
   stats(): MemoryStats {
-    return { keys: this.room.live, maxKeys: this.room.max, overflowed: this.house.overflowed }
+    let holds = 0
+    for (const space of this.spaces.values()) holds += space.holds?.count ?? 0
+    return { keys: this.room.live, maxKeys: this.room.maxKeys, holds, overflowed: this.house.overflowed }
   }
 
   space(path: string): Space {
@@ -100,6 +107,7 @@ class InProcess implements MemoryStore {
     charge.at = now
     space.ledger(charge.rule).locate(charge, now)
     space.judge(charge, now)
+    space.judgeHold(charge, intent, now)
     if (intent.bookTicks >= 0) space.book(charge, now, intent.bookTicks)
     if (charge.allowed) space.take(charge, intent, now)
     else if (intent.strikes) space.strike(charge, now)
@@ -161,6 +169,7 @@ function judgeAll(charges: readonly Charge[], intent: Intent, now: number): numb
     const space = spaceOf(charge)
     charge.at = now
     space.judge(charge, now)
+    space.judgeHold(charge, intent, now)
     if (intent.bookTicks >= 0 && charge.role === ENFORCED) space.book(charge, now, intent.bookTicks)
     if (charge.role === ENFORCED && !charge.allowed) refused++
   }

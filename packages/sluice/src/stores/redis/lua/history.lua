@@ -5,5 +5,6 @@
 
 local state = with_states().at(1, specs[1], 0)
 local times = state and states.kernel(specs[1]).history(state) or { FOREIGN }
+write_all()
 for i, time in ipairs(times) do times[i] = pack('<d', time) end
 return pack('<d', now) .. table.concat(times)
