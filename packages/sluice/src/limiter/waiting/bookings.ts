@@ -1,27 +1,27 @@
-import { type Charge, startOf, ticksGivenBack } from '../../stores/charge.ts'
+import { type Charge, startOf } from '../../stores/charge.ts'
 import type { Space } from '../../stores/store.ts'
 import type { ChargedDecision } from '../charged-decision.ts'
 import type { TimerQueue } from './timer-queue.ts'
-import { append, unlink, type WaitList, type Waiter } from './waiter.ts'
-import type { WaitContext } from './waiting.ts'
+import { type Booking, type Waiter, WaitList } from './waiter.ts'
 
 /**
- * Callers whose start is booked in a bucket, so that nobody can overtake them. One that goes away gives its place back,
+ * Waiters whose start is booked in a bucket, so that nobody can overtake them. One that goes away gives its place back,
  * and those booked after it move up by as much.
  */
-export class Bookings<S> {
-  private readonly context: WaitContext<S>
+export class Bookings {
   private readonly timers: TimerQueue
-  /** The queue that a caller joins, by limit and key. */
-  private readonly queues = new Map<Space, Map<string, BookedQueue<S>>>()
+  private readonly giveBack: (decision: ChargedDecision) => void
+  /** The queue that a waiter joins, by limit and key. */
+  private readonly queues = new Map<Space, Map<string, BookedQueue>>()
 
-  constructor(context: WaitContext<S>, timers: TimerQueue) {
-    this.context = context
+  constructor(timers: TimerQueue, giveBack: (decision: ChargedDecision) => void) {
     this.timers = timers
+    this.giveBack = giveBack
   }
 
-  /** The waiter starts when the charge, one of its decision's, lets it. */
-  add(waiter: Waiter<S>, decision: ChargedDecision, charge: Charge): void {
+  /** The waiter starts when `charge` lets it: of the charges of `decision`, the one that starts last. */
+  add(waiter: Waiter, decision: ChargedDecision, charge: Charge): void {
+    for (const one of decision.charges) one.retryAt = startOf(one)
     const { key } = charge
     const { space } = charge.limit
     let queues = this.queues.get(space)
@@ -29,19 +29,17 @@ export class Bookings<S> {
       queues = new Map()
       this.queues.set(space, queues)
     }
-    const start = startOf(charge)
     let queue = queues.get(key)
-    // Others gave back, or the key was reset: those before keep the start they were promised, and it need not wait for it.
-    if (queue === undefined || start < queue.lastStart) {
-      queue = new BookedQueue(this.context, this.timers, empty => this.forget(space, key, empty))
+    // The key was reset, or somebody else gave back. Those before keep the start they were promised; this one need not
+    // wait for them.
+    if (queue === undefined || charge.retryAt < queue.lastStart) {
+      queue = new BookedQueue(this.timers, this.giveBack, empty => this.forget(space, key, empty))
       queues.set(key, queue)
     }
-    waiter.booked = decision
-    charge.retryAt = start
-    queue.add(waiter, start)
+    queue.add(waiter, { decision, charge, start: charge.retryAt, gain: 0 })
   }
 
-  private forget(space: Space, key: string, queue: BookedQueue<S>): void {
+  private forget(space: Space, key: string, queue: BookedQueue): void {
     const queues = this.queues.get(space)
     if (queues?.get(key) !== queue) return
     queues.delete(key)
@@ -50,72 +48,77 @@ export class Bookings<S> {
 }
 
 /**
- * Booked callers of one bucket, in the order of their starts. Only the first has a timer.
+ * Booked waiters of one bucket, in the order of their starts. Only the first has a timer.
  *
- * When one goes away, all behind it move up. That is noted at the next one only, as its `gain`, and handed on when
- * that one starts or goes away in turn; so it costs the same however many are behind. The start of a waiter is its `at`
- * less the gains of all from the first up to itself. One that joins has no part in the gains noted so far.
+ * When one goes away, all behind it move up. That is noted at the next one only, as its `gain`, which is handed on when
+ * that one starts or goes away in turn; so it costs the same however many are behind. A waiter has moved up by the sum of
+ * the gains from the first waiter up to itself. Gains are fractions of a tick; a start is rounded up to a whole one.
  */
-class BookedQueue<S> implements WaitList<S> {
-  first: Waiter<S> | undefined = undefined
-  last: Waiter<S> | undefined = undefined
-  /** The sum of the gains of its waiters. */
-  private gained = 0
-  private readonly context: WaitContext<S>
+class BookedQueue extends WaitList {
   private readonly timers: TimerQueue
-  private readonly emptied: (queue: BookedQueue<S>) => void
+  private readonly giveBack: (decision: ChargedDecision) => void
+  private readonly emptied: (queue: BookedQueue) => void
+  /** The sum of the gains of all its waiters: by how much the last has moved up. */
+  private gained = 0
 
-  constructor(context: WaitContext<S>, timers: TimerQueue, emptied: (queue: BookedQueue<S>) => void) {
-    this.context = context
+  constructor(
+    timers: TimerQueue,
+    giveBack: (decision: ChargedDecision) => void,
+    emptied: (queue: BookedQueue) => void,
+  ) {
+    super()
     this.timers = timers
+    this.giveBack = giveBack
     this.emptied = emptied
   }
 
   /** The tick the last of them starts at. */
   get lastStart(): number {
-    return this.last === undefined ? 0 : this.last.at - this.gained
+    return this.last === undefined ? 0 : this.last.booking!.start - Math.floor(this.gained)
   }
 
-  add(waiter: Waiter<S>, start: number): void {
-    append(this, waiter)
-    waiter.at = start + this.gained
-    if (this.first === waiter) this.timers.add(waiter, start)
+  add(waiter: Waiter, booking: Booking): void {
+    waiter.booking = booking
+    // It has no part in what those before it have gained so far.
+    booking.gain = -this.gained
+    this.gained = 0
+    this.append(waiter)
+    if (this.first === waiter) this.startTimer(waiter)
   }
 
-  due(waiter: Waiter<S>): void {
-    const decision = waiter.booked!
-    lastToStart(decision)!.retryAt = waiter.at
+  due(waiter: Waiter): void {
+    const { decision, charge } = waiter.booking!
+    charge.retryAt = waiter.at
     this.remove(waiter, 0)
-    this.context.decided(waiter, decision)
+    waiter.resolve(decision)
   }
 
-  leave(waiter: Waiter<S>): void {
-    const decision = waiter.booked!
+  leave(waiter: Waiter): void {
+    const { decision, charge } = waiter.booking!
     this.timers.remove(waiter)
-    this.remove(waiter, ticksGivenBack(lastToStart(decision)!))
-    this.context.giveBack(decision)
+    this.remove(
+      waiter,
+      charge.rule.kind === 'bucket' ? (charge.cost * charge.rule.perRequest) / charge.rule.perTick : 0,
+    )
+    this.giveBack(decision)
   }
 
-  /** Those behind move up by what it had gained, and by so many ticks more. */
-  private remove(waiter: Waiter<S>, ticks: number): void {
+  /** Those behind move up by so many ticks, besides what they have gained with it. */
+  private remove(waiter: Waiter, ticks: number): void {
     const { next } = waiter
+    const { gain } = waiter.booking!
     const wasFirst = this.first === waiter
-    unlink(this, waiter)
-    if (next === undefined) this.gained -= waiter.gain
+    this.unlink(waiter)
+    if (next === undefined) this.gained -= gain
     else {
-      next.gain += waiter.gain + ticks
+      next.booking!.gain += gain + ticks
       this.gained += ticks
+      if (wasFirst) this.startTimer(next)
     }
-    if (next !== undefined && wasFirst) this.lead(next)
     if (this.first === undefined) this.emptied(this)
   }
 
-  /** The new first takes its gain, hands it on, and gets the timer. */
-  private lead(waiter: Waiter<S>): void {
-    const { gain, next } = waiter
-    waiter.gain = 0
-    if (next === undefined) this.gained -= gain
-    else next.gain += gain
-    this.timers.add(waiter, waiter.at - gain)
+  private startTimer(first: Waiter): void {
+    this.timers.add(first, first.booking!.start - Math.floor(first.booking!.gain))
   }
 }

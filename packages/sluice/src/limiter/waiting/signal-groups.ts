@@ -1,44 +1,54 @@
 import type { Waiter } from './waiter.ts'
 
 /**
- * All who wait, by their signal. However many share one, it has one listener of ours: at every change a signal searches
- * its listeners from the first.
+ * All waiters, by their signal. However many share a signal, it gets one listener: a signal compares each new listener
+ * with all it has.
  */
-export class SignalGroups<S> {
-  private readonly groups = new Map<AbortSignal | undefined, SignalGroup<S>>()
+export class SignalGroups {
+  private readonly groups = new Map<AbortSignal | undefined, SignalGroup>()
+  private readonly together: (abort: () => void) => void
 
-  add(waiter: Waiter<S>, signal: AbortSignal | undefined): void {
+  /** `together` runs what aborts several waiters, so that what they give back goes to the store in one call. */
+  constructor(together: (abort: () => void) => void) {
+    this.together = together
+  }
+
+  add(waiter: Waiter, signal: AbortSignal | undefined): void {
     let group = this.groups.get(signal)
     if (group === undefined) {
-      group = new SignalGroup(signal, () => this.groups.delete(signal))
+      group = new SignalGroup(signal, this.together, () => this.groups.delete(signal))
       this.groups.set(signal, group)
     }
     group.add(waiter)
   }
 
   abortAll(reason: unknown): void {
-    for (const group of [...this.groups.values()]) group.abort(reason)
+    this.together(() => {
+      for (const group of this.groups.values()) group.abort(reason)
+    })
   }
 }
 
 /** Those who wait under one signal, or under none. */
-export class SignalGroup<S> {
+export class SignalGroup {
   private readonly signal: AbortSignal | undefined
+  private readonly together: (abort: () => void) => void
   private readonly emptied: () => void
-  private readonly waiters = new Set<Waiter<S>>()
+  private readonly waiters = new Set<Waiter>()
 
-  constructor(signal: AbortSignal | undefined, emptied: () => void) {
+  constructor(signal: AbortSignal | undefined, together: (abort: () => void) => void, emptied: () => void) {
     this.signal = signal
+    this.together = together
     this.emptied = emptied
     signal?.addEventListener('abort', this)
   }
 
-  add(waiter: Waiter<S>): void {
+  add(waiter: Waiter): void {
     waiter.group = this
     this.waiters.add(waiter)
   }
 
-  remove(waiter: Waiter<S>): void {
+  remove(waiter: Waiter): void {
     this.waiters.delete(waiter)
     if (this.waiters.size > 0) return
     this.signal?.removeEventListener('abort', this)
@@ -49,7 +59,8 @@ export class SignalGroup<S> {
     for (const waiter of this.waiters) waiter.abort(reason)
   }
 
+  /** The signal was aborted. */
   handleEvent(): void {
-    this.abort(this.signal!.reason)
+    this.together(() => this.abort(this.signal!.reason))
   }
 }

@@ -1,175 +1,174 @@
-import type { Charge } from '../stores/charge.ts'
-import { abortable, type Settle } from './abortable.ts'
-import type { Alarm, Appointment } from './alarm.ts'
-import type { ChargedDecision } from './charged-decision.ts'
-import { andThen, type Maybe } from './maybe.ts'
+import { TICKS_PER_MS, toTicks } from '../../clock.ts'
+import type { Charge } from '../../stores/charge.ts'
+import { type Intent, LOOK, WAIT } from '../../stores/store.ts'
+import type { ChargedDecision } from '../charged-decision.ts'
+import { andThen, type Maybe } from '../maybe.ts'
+import type { TimerQueue } from './timer-queue.ts'
+import { type Waiter, WaitList } from './waiter.ts'
 
-/** How one caller asks. */
-export interface Asking {
-  /** Takes, if it passes. */
-  attempt(): Maybe<ChargedDecision>
-  /** Only looks: the answer for one who must not wait any longer. */
-  look(): Maybe<ChargedDecision>
-  /** For what passed while its caller was going away. */
-  giveBack(decision: ChargedDecision): void
-}
+/** Asks the store for a waiter. Answers undefined if the waiter has ended meanwhile; then nothing stays taken for it. */
+export type Ask = (waiter: Waiter, intent: Intent) => Maybe<ChargedDecision | undefined>
 
-interface Waiter extends Appointment, Settle<ChargedDecision> {
-  readonly asking: Asking
-  /** Epoch milliseconds. */
-  readonly deadline: number
-  /** An attempt is under way: a second one would take twice. */
-  busy: boolean
-  /** Something was given back meanwhile: ask again at once. */
-  again: boolean
-}
-
-interface Line {
-  readonly id: string
-  /** The keys it waits for. */
-  readonly places: readonly string[]
-  queue: Waiter[]
-}
+/** What to do with a waiter that passed. It has left its queue. */
+export type Passed = (waiter: Waiter, decision: ChargedDecision) => void
 
 /**
- * Callers who wait for what cannot be booked: windows, slots, several limits at once. They stand in line, first come
- * first served within this process; the first one asks again when its time has come or something was given back.
+ * Waiters for what cannot be booked: windows, slots, several limits at once. Those with the same keys stand in one queue,
+ * first come first served within this process. Only the first asks the store: when its time has come, or when
+ * something was given back.
  */
-export class Lines {
-  private readonly alarm: Alarm
-  private readonly lines = new Map<string, Line>()
-  private readonly byPlace = new Map<string, Set<Line>>()
+export class WaitQueues {
+  private readonly timers: TimerQueue
+  private readonly ask: Ask
+  private readonly passed: Passed
+  private readonly queues = new Map<string, WaitQueue>()
+  private readonly byKey = new Map<string, Set<WaitQueue>>()
 
-  constructor(alarm: Alarm) {
-    this.alarm = alarm
+  constructor(timers: TimerQueue, ask: Ask, passed: Passed) {
+    this.timers = timers
+    this.ask = ask
+    this.passed = passed
   }
 
-  /** Waits until an attempt passes; refused as soon as that would be after `deadline`. */
-  join(
-    charges: readonly Charge[],
-    deadline: number,
-    signal: AbortSignal | undefined,
-    asking: Asking,
-  ): Promise<ChargedDecision> {
-    return abortable(signal, settle => {
-      const line = this.lineOf(charges)
-      const ring = () => (line.queue[0] === waiter ? this.advance(line) : this.refuse(line, waiter))
-      const waiter: Waiter = { ...settle, asking, deadline, at: deadline, busy: false, again: false, ring }
-      const first = line.queue[0]
-      line.queue.push(waiter)
-      if (first === undefined) this.advance(line)
-      else if (!first.busy && first.at > deadline) this.refuse(line, waiter)
-      else if (deadline < Infinity) this.alarm.add(waiter)
-      return { undo: () => this.leave(line, waiter) }
-    })
-  }
-
-  /** Something was given back to these keys: whoever waits first for one of them may pass now. */
-  poke(charges: readonly Charge[]): void {
-    if (this.lines.size === 0) return
-    const lines = new Set(charges.flatMap(charge => [...(this.byPlace.get(placeOf(charge)) ?? [])]))
-    for (const line of lines) this.advance(line)
-  }
-
-  close(reason: unknown): void {
-    for (const line of [...this.lines.values()]) {
-      for (const waiter of line.queue) {
-        this.alarm.remove(waiter)
-        waiter.reject(reason)
-      }
-      line.queue = []
-      this.forget(line)
+  /** Waits until it passes; refused as soon as that would be after its deadline. */
+  join(waiter: Waiter, charges: readonly Charge[]): void {
+    const keys = charges.map(keyOf)
+    const id = keys.map(key => `${key.length}:${key}`).join('')
+    let queue = this.queues.get(id)
+    if (queue === undefined) {
+      queue = new WaitQueue(this.timers, this.ask, this.passed, () => this.forget(id, keys))
+      this.queues.set(id, queue)
+      for (const key of keys) this.byKey.set(key, (this.byKey.get(key) ?? new Set()).add(queue))
     }
+    queue.join(waiter)
+  }
+
+  /** Something was given back to these keys: the first who waits for one of them may pass now. */
+  wake(charges: readonly Charge[]): void {
+    if (this.queues.size === 0) return
+    const queues = new Set<WaitQueue>()
+    for (const charge of charges) for (const queue of this.byKey.get(keyOf(charge)) ?? []) queues.add(queue)
+    for (const queue of queues) queue.advance()
+  }
+
+  private forget(id: string, keys: readonly string[]): void {
+    const queue = this.queues.get(id)!
+    this.queues.delete(id)
+    for (const key of keys) {
+      const queues = this.byKey.get(key)
+      queues?.delete(queue)
+      if (queues?.size === 0) this.byKey.delete(key)
+    }
+  }
+}
+
+class WaitQueue extends WaitList {
+  private readonly timers: TimerQueue
+  private readonly ask: Ask
+  private readonly passed: Passed
+  private readonly emptied: () => void
+  /** A question is on its way. There is never a second one: it could take twice. */
+  private isAsking = false
+  /** Something was given back meanwhile: a refusal is out of date. */
+  private askAgain = false
+  /** The tick the first asks again at; 0 while that is not known. */
+  private turnAt = 0
+
+  constructor(timers: TimerQueue, ask: Ask, passed: Passed, emptied: () => void) {
+    super()
+    this.timers = timers
+    this.ask = ask
+    this.passed = passed
+    this.emptied = emptied
+  }
+
+  join(waiter: Waiter): void {
+    this.append(waiter)
+    if (this.first === waiter) this.advance()
+    else if (this.turnAt > waiter.deadline) this.refuse(waiter)
+    else if (waiter.deadline < Infinity) this.timers.add(waiter, waiter.deadline)
+  }
+
+  due(waiter: Waiter): void {
+    if (this.first === waiter) this.advance()
+    else this.refuse(waiter)
+  }
+
+  /** The next one asks when all who leave now have left: of a thousand that leave together, none asks in between. */
+  leave(waiter: Waiter): void {
+    const wasFirst = this.first === waiter
+    this.remove(waiter)
+    if (!wasFirst) return
+    this.turnAt = 0
+    const next = this.first
+    if (next !== undefined) queueMicrotask(() => this.first === next && this.advance())
   }
 
   /** Lets the first ask, and the next as long as they pass. */
-  private advance(line: Line): void {
-    for (let first = line.queue[0]; first !== undefined; first = line.queue[0]) {
-      if (first.busy) {
-        first.again = true
-        return
-      }
-      const waiter = first
-      this.alarm.remove(waiter)
-      waiter.busy = true
-      let asked: Maybe<ChargedDecision>
-      try {
-        asked = waiter.asking.attempt()
-      } catch (error) {
-        asked = Promise.reject(error)
-      }
-      if (asked instanceof Promise) {
-        asked.then(
-          decision => this.answered(line, waiter, decision) && this.advance(line),
-          error => {
-            this.leave(line, waiter)
-            waiter.reject(error)
-          },
-        )
-        return
-      }
-      if (!this.answered(line, waiter, asked)) return
+  advance(): void {
+    if (this.isAsking) {
+      this.askAgain = true
+      return
     }
-    this.forget(line)
+    for (let first = this.first; first !== undefined; first = this.first) {
+      const waiter = first
+      this.timers.remove(waiter)
+      this.isAsking = true
+      this.askAgain = false
+      this.turnAt = 0
+      const asked = this.ask(waiter, WAIT)
+      if (asked instanceof Promise) {
+        void asked.then(decision => this.answered(waiter, decision) && this.advance())
+        return
+      }
+      if (!this.answered(waiter, asked)) return
+    }
   }
 
-  /** True if the line can go on. */
-  private answered(line: Line, waiter: Waiter, decision: ChargedDecision): boolean {
-    const { again } = waiter
-    waiter.busy = false
-    waiter.again = false
-    if (!line.queue.includes(waiter)) {
-      if (decision.allowed) waiter.asking.giveBack(decision)
-      return true
+  /** True if the next question can be asked. */
+  private answered(waiter: Waiter, decision: ChargedDecision | undefined): boolean {
+    const goesOn = decision === undefined || this.decided(waiter, decision)
+    this.isAsking = false
+    this.forgetIfEmpty()
+    return goesOn
+  }
+
+  private decided(waiter: Waiter, decision: ChargedDecision): boolean {
+    if (!decision.allowed) {
+      if (this.askAgain) return true
+      const retryAt = toTicks(decision.at + decision.retryAfterMs)
+      if (retryAt < Infinity && retryAt <= waiter.deadline) {
+        this.turnAt = retryAt
+        this.timers.add(waiter, retryAt)
+        return false
+      }
     }
-    if (!decision.allowed && again) return true
-    const retryAt = decision.at + decision.retryAfterMs
-    if (!decision.allowed && retryAt < Infinity && retryAt <= waiter.deadline) {
-      waiter.at = retryAt
-      this.alarm.add(waiter)
-      return false
-    }
-    line.queue.shift()
-    waiter.resolve(decision)
+    this.remove(waiter)
+    if (decision.allowed) this.passed(waiter, decision)
+    else waiter.resolve(decision)
     return true
   }
 
-  /** One whose time is up before its turn. It may not overtake, even if its cost alone would pass. */
-  private refuse(line: Line, waiter: Waiter): void {
-    const turn = line.queue[0]!.at
-    this.leave(line, waiter)
-    andThen(waiter.asking.look(), decision => waiter.resolve(decision.refusedUntil(turn)))
+  /** Its time is up before its turn. It may not overtake, even if its cost alone would pass. */
+  private refuse(waiter: Waiter): void {
+    const { turnAt } = this
+    this.remove(waiter)
+    void andThen(this.ask(waiter, LOOK), decision => {
+      if (decision !== undefined) waiter.resolve(decision.refusedUntil(turnAt / TICKS_PER_MS))
+    })
   }
 
-  private leave(line: Line, waiter: Waiter): void {
-    const wasFirst = line.queue[0] === waiter
-    this.alarm.remove(waiter)
-    line.queue = line.queue.filter(other => other !== waiter)
-    if (wasFirst) this.advance(line)
+  private remove(waiter: Waiter): void {
+    this.timers.remove(waiter)
+    this.unlink(waiter)
+    this.forgetIfEmpty()
   }
 
-  private lineOf(charges: readonly Charge[]): Line {
-    const places = charges.map(placeOf)
-    const id = places.map(place => `${place.length}:${place}`).join('')
-    const known = this.lines.get(id)
-    if (known !== undefined) return known
-    const line: Line = { id, places, queue: [] }
-    this.lines.set(id, line)
-    for (const place of places) this.byPlace.set(place, (this.byPlace.get(place) ?? new Set()).add(line))
-    return line
-  }
-
-  private forget(line: Line): void {
-    if (line.queue.length > 0 || this.lines.get(line.id) !== line) return
-    this.lines.delete(line.id)
-    for (const place of line.places) {
-      const lines = this.byPlace.get(place)
-      lines?.delete(line)
-      if (lines?.size === 0) this.byPlace.delete(place)
-    }
+  private forgetIfEmpty(): void {
+    if (this.first === undefined && !this.isAsking) this.emptied()
   }
 }
 
-function placeOf(charge: Charge): string {
+function keyOf(charge: Charge): string {
   return `${charge.limit.space.path}${charge.key}`
 }

@@ -1,62 +1,45 @@
-import type { Decision } from '../../decision.ts'
+import type { Charge } from '../../stores/charge.ts'
 import type { ChargedDecision } from '../charged-decision.ts'
 import type { SignalGroup } from './signal-groups.ts'
 import type { Timer } from './timer-queue.ts'
 
-/** The callers of one queue, first come first: a linked list, so that anybody can leave at no cost to the others. */
-export interface WaitList<S> {
-  first: Waiter<S> | undefined
-  last: Waiter<S> | undefined
-  /** The time of one of its waiters has come. */
-  due(waiter: Waiter<S>): void
-  /** One of its waiters goes away: what it has taken is given back. */
-  leave(waiter: Waiter<S>): void
-}
-
-/**
- * One call of `wait`, from its start to its end: it resolves with a decision, or rejects by an error or an abort. It is
- * at one time in at most one list, and in none while it ends or while its first question is on its way.
- */
-export class Waiter<S> implements Timer {
+/** One call of `wait`, from its start to its end: it resolves with a decision, or rejects by an error or an abort. */
+export class Waiter implements Timer {
   at = 0
   place = -1
   readonly order: number
-  readonly subject: S
-  readonly cost: number
+  /** Its charges, made anew: each question fills in its own. */
+  readonly charges: () => Charge[]
   readonly maxWaitTicks: number
   /** The last tick it may start at. */
   readonly deadline: number
-  list: WaitList<S> | undefined = undefined
-  previous: Waiter<S> | undefined = undefined
-  next: Waiter<S> | undefined = undefined
-  /** What it has taken, if it has a booked start. */
-  booked: ChargedDecision | undefined = undefined
-  /** By how many ticks it and all behind it have moved up: see `BookedQueue`. */
-  gain = 0
-  /** Who wait under the same signal. */
-  group: SignalGroup<S> | undefined = undefined
-  private readonly kept: (decision: Decision) => void
-  private readonly broken: (reason: unknown) => void
+  /** It waits in at most one list; in none while it ends or while its first question is on its way. */
+  list: WaitList | undefined = undefined
+  previous: Waiter | undefined = undefined
+  next: Waiter | undefined = undefined
+  booking: Booking | undefined = undefined
+  /** Those who wait under the same signal; undefined once this one has ended. */
+  group: SignalGroup | undefined = undefined
+  private readonly fulfil: (decision: ChargedDecision) => void
+  private readonly fail: (reason: unknown) => void
 
   constructor(
     order: number,
-    subject: S,
-    cost: number,
+    charges: () => Charge[],
     maxWaitTicks: number,
     now: number,
-    kept: (decision: Decision) => void,
-    broken: (reason: unknown) => void,
+    fulfil: (decision: ChargedDecision) => void,
+    fail: (reason: unknown) => void,
   ) {
     this.order = order
-    this.subject = subject
-    this.cost = cost
+    this.charges = charges
     this.maxWaitTicks = maxWaitTicks
     this.deadline = now + maxWaitTicks
-    this.kept = kept
-    this.broken = broken
+    this.fulfil = fulfil
+    this.fail = fail
   }
 
-  /** Has it ended? What it is answered afterwards must be given back. */
+  /** Nobody takes its answer any more: what was charged for it must be given back. */
   get hasEnded(): boolean {
     return this.group === undefined
   }
@@ -65,12 +48,12 @@ export class Waiter<S> implements Timer {
     this.list!.due(this)
   }
 
-  resolve(decision: Decision): void {
-    if (this.end()) this.kept(decision)
+  resolve(decision: ChargedDecision): void {
+    if (this.end()) this.fulfil(decision)
   }
 
   reject(reason: unknown): void {
-    if (this.end()) this.broken(reason)
+    if (this.end()) this.fail(reason)
   }
 
   /** Goes away, wherever it waits. */
@@ -87,21 +70,43 @@ export class Waiter<S> implements Timer {
   }
 }
 
-export function append<S>(list: WaitList<S>, waiter: Waiter<S>): void {
-  waiter.list = list
-  waiter.previous = list.last
-  if (list.last === undefined) list.first = waiter
-  else list.last.next = waiter
-  list.last = waiter
+/** What a waiter with a booked start has taken. */
+export interface Booking {
+  readonly decision: ChargedDecision
+  /** Of its charges, the one that lets it start last. */
+  readonly charge: Charge
+  /** The tick it was promised when it was booked. */
+  readonly start: number
+  /** By how many ticks it and all behind it have moved up: see `BookedQueue`. */
+  gain: number
 }
 
-export function unlink<S>(list: WaitList<S>, waiter: Waiter<S>): void {
-  const { previous, next } = waiter
-  if (previous === undefined) list.first = next
-  else previous.next = next
-  if (next === undefined) list.last = previous
-  else next.previous = previous
-  waiter.list = undefined
-  waiter.previous = undefined
-  waiter.next = undefined
+/** Waiters in the order they came. A linked list, so that leaving costs the same however many there are. */
+export abstract class WaitList {
+  protected first: Waiter | undefined = undefined
+  protected last: Waiter | undefined = undefined
+
+  /** The timer of one of its waiters has rung. */
+  abstract due(waiter: Waiter): void
+  /** One of its waiters goes away: what it has taken is given back. */
+  abstract leave(waiter: Waiter): void
+
+  protected append(waiter: Waiter): void {
+    waiter.list = this
+    waiter.previous = this.last
+    if (this.last === undefined) this.first = waiter
+    else this.last.next = waiter
+    this.last = waiter
+  }
+
+  protected unlink(waiter: Waiter): void {
+    const { previous, next } = waiter
+    if (previous === undefined) this.first = next
+    else previous.next = next
+    if (next === undefined) this.last = previous
+    else next.previous = previous
+    waiter.list = undefined
+    waiter.previous = undefined
+    waiter.next = undefined
+  }
 }

@@ -1,90 +1,152 @@
-import { TICKS_PER_MS } from '../clock.ts'
-import { SluiceError } from '../errors.ts'
-import { type Charge, ENFORCED, startOf } from '../stores/charge.ts'
-import { booking, type Intent, LOOK, type Store, WAIT } from '../stores/store.ts'
-import { Alarm } from './alarm.ts'
+import { type Clock, TICKS_PER_MS, toTicks } from '../../clock.ts'
+import { SluiceError } from '../../errors.ts'
+import { type Charge, ENFORCED, startOf } from '../../stores/charge.ts'
+import { booking, type Intent } from '../../stores/store.ts'
+import type { ChargedDecision } from '../charged-decision.ts'
+import type { Maybe } from '../maybe.ts'
 import { Bookings } from './bookings.ts'
-import type { ChargedDecision } from './charged-decision.ts'
-import { Lines } from './lines.ts'
-import { andThen, type Maybe } from './maybe.ts'
+import { SignalGroups } from './signal-groups.ts'
+import { TimerQueue } from './timer-queue.ts'
+import { WaitQueues } from './wait-queues.ts'
+import { Waiter } from './waiter.ts'
 
-/** What `wait` needs of its limiter. */
-export interface Desk {
-  readonly store: Store
-  /** The charges of the waiting subject, made anew: each attempt fills in its own. */
-  charges(): Charge[]
+/** What waiting needs of its limiter. */
+export interface WaitContext {
+  /** The clock of its store. */
+  readonly clock: Clock
   ask(charges: readonly Charge[], intent: Intent): Maybe<ChargedDecision>
-  giveBack(decision: ChargedDecision): void
+  /** Takes back all that was charged. */
+  giveBack(decisions: readonly ChargedDecision[]): void
 }
 
-/** Those who wait, on one timer. */
+/**
+ * The waiters of one limiter, on one timer. One that goes away, by its signal or an error, leaves nothing taken: the
+ * signal is heard from the first question on, and an answer that comes too late is given back.
+ */
 export class Waiting {
-  private readonly alarm: Alarm
+  private readonly context: WaitContext
+  private readonly signals = new SignalGroups(abort => this.together(abort))
   private readonly bookings: Bookings
-  private readonly lines: Lines
+  private readonly queues: WaitQueues
+  private started = 0
+  /** What is given back while several waiters go away together. */
+  private gathered: ChargedDecision[] | undefined = undefined
 
-  constructor(store: Store, unbook: (charge: Charge) => void) {
-    this.alarm = new Alarm(store.clock)
-    this.bookings = new Bookings(this.alarm, unbook)
-    this.lines = new Lines(this.alarm)
+  constructor(context: WaitContext) {
+    this.context = context
+    const timers = new TimerQueue(context.clock)
+    this.bookings = new Bookings(timers, decision => this.giveBack(decision))
+    this.queues = new WaitQueues(
+      timers,
+      (waiter, intent) => this.ask(waiter, intent),
+      (waiter, decision) => this.startInTime(waiter, decision),
+    )
   }
 
-  /** A lone bucket is booked; what cannot be booked is waited for in line. */
-  start(desk: Desk, maxWaitMs: number, signal: AbortSignal | undefined): Maybe<ChargedDecision> {
-    const charges = desk.charges()
-    const enforced = charges.filter(charge => charge.role === ENFORCED)
-    const isBucket = enforced.length === 1 && enforced[0]!.rule.kind === 'bucket'
-    if (!isBucket) return this.inLine(desk, maxWaitMs, signal)
-    return andThen(desk.ask(charges, booking(maxWaitMs * TICKS_PER_MS)), decision => {
-      // Not the one that was asked with, where the store was away.
-      const bucket = decision.charges.find(charge => charge.role === ENFORCED)!
-      if (decision.allowed) {
-        return startOf(bucket) > bucket.at ? this.bookings.wait(decision, bucket, signal) : decision
-      }
-      // A block, a reservation or an outage stands in the way, not the bucket's own level: that can be waited out.
-      const full = bucket.rule.kind === 'bucket' && bucket.rule.queue && decision.reason === 'limited'
-      const inTime = decision.retryAfterMs <= maxWaitMs && decision.retryAfterMs < Infinity
-      return inTime && !full ? this.inLine(desk, maxWaitMs, signal) : decision
-    }) as Maybe<ChargedDecision>
+  /** `charges` makes those of the subject; `signal` is not aborted yet. */
+  start(charges: () => Charge[], maxWaitMs: number, signal: AbortSignal | undefined): Promise<ChargedDecision> {
+    return new Promise((resolve, reject) => {
+      const first = charges()
+      const now = toTicks(this.context.clock.now())
+      const waiter = new Waiter(this.started++, charges, toTicks(maxWaitMs), now, resolve, reject)
+      this.signals.add(waiter, signal)
+      this.begin(waiter, first)
+    })
   }
 
-  /** Something was given back. */
-  poke(charges: readonly Charge[]): void {
-    this.lines.poke(charges)
+  /** Something was given back to these keys. */
+  wake(charges: readonly Charge[]): void {
+    this.queues.wake(charges)
   }
 
   close(): void {
-    const reason = new SluiceError('SLUICE_CLOSED', 'the limiter was closed while a request waited')
-    this.bookings.close(reason)
-    this.lines.close(reason)
-    this.alarm.clear()
+    this.signals.abortAll(new SluiceError('SLUICE_CLOSED', 'the limiter was closed while a request waited'))
   }
 
-  private async inLine(desk: Desk, maxWaitMs: number, signal: AbortSignal | undefined): Promise<ChargedDecision> {
-    const { clock } = desk.store
-    const deadline = clock.now() + maxWaitMs
-    const decision = await this.lines.join(desk.charges(), deadline, signal, {
-      attempt: () => andThen(desk.ask(desk.charges(), WAIT), made => this.inTime(desk, made, deadline, maxWaitMs)),
-      look: () => desk.ask(desk.charges(), LOOK),
-      giveBack: late => desk.giveBack(late),
-    })
-    const last = lastToStart(decision)
-    return last === undefined ? decision : this.bookings.wait(decision, last, signal)
+  /** A lone bucket is booked; what cannot be booked is queued for. */
+  private begin(waiter: Waiter, charges: readonly Charge[]): void {
+    const enforced = charges.filter(charge => charge.role === ENFORCED)
+    if (enforced.length !== 1 || enforced[0]!.rule.kind !== 'bucket') {
+      this.queues.join(waiter, charges)
+      return
+    }
+    const asked = this.ask(waiter, booking(waiter.maxWaitTicks))
+    if (asked instanceof Promise) void asked.then(decision => this.answered(waiter, charges, decision))
+    else this.answered(waiter, charges, asked)
   }
 
-  /** A leaky bucket beside other limits starts its requests one by one, too, and that must not be too late either. */
-  private inTime(desk: Desk, decision: ChargedDecision, deadline: number, maxWaitMs: number): ChargedDecision {
+  private answered(waiter: Waiter, charges: readonly Charge[], decision: ChargedDecision | undefined): void {
+    if (decision === undefined) return
+    if (decision.allowed) {
+      this.startLater(waiter, decision, lastToStart(decision))
+      return
+    }
+    // While the store is away this is not the bucket that was asked.
+    const { rule } = decision.charges.find(charge => charge.role === ENFORCED)!
+    // A full queue refuses. A block, a reservation or an outage can be waited out.
+    const isFull = rule.kind === 'bucket' && rule.queue && decision.reason === 'limited'
+    const { retryAfterMs } = decision
+    const canWait = retryAfterMs < Infinity && retryAfterMs * TICKS_PER_MS <= waiter.maxWaitTicks
+    if (canWait && !isFull) this.queues.join(waiter, charges)
+    else waiter.resolve(decision)
+  }
+
+  /** A leaky bucket beside other limits starts its requests one by one, too. That must not be too late either. */
+  private startInTime(waiter: Waiter, decision: ChargedDecision): void {
     const last = lastToStart(decision)
-    const startMs = last === undefined ? 0 : startOf(last) / TICKS_PER_MS
-    if (startMs <= deadline) return decision
-    desk.giveBack(decision)
-    return decision.refusedUntil(startMs - maxWaitMs)
+    const start = last === undefined ? 0 : startOf(last)
+    if (start <= waiter.deadline) {
+      this.startLater(waiter, decision, last)
+      return
+    }
+    this.giveBack(decision)
+    waiter.resolve(decision.refusedUntil((start - waiter.maxWaitTicks) / TICKS_PER_MS))
+  }
+
+  private startLater(waiter: Waiter, decision: ChargedDecision, last: Charge | undefined): void {
+    if (last === undefined) waiter.resolve(decision)
+    else this.bookings.add(waiter, decision, last)
+  }
+
+  private ask(waiter: Waiter, intent: Intent): Maybe<ChargedDecision | undefined> {
+    const failed = (error: unknown) => {
+      waiter.abort(error)
+      return undefined
+    }
+    const answered = (decision: ChargedDecision) => {
+      if (!waiter.hasEnded) return decision
+      this.giveBack(decision)
+      return undefined
+    }
+    try {
+      const asked = this.context.ask(waiter.charges(), intent)
+      return asked instanceof Promise ? asked.then(answered, failed) : answered(asked)
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
+  private giveBack(decision: ChargedDecision): void {
+    if (this.gathered === undefined) this.context.giveBack([decision])
+    else this.gathered.push(decision)
+  }
+
+  /** What is given back meanwhile goes to the store in one call. */
+  private together(abort: () => void): void {
+    const gathered: ChargedDecision[] = []
+    this.gathered = gathered
+    abort()
+    this.gathered = undefined
+    if (gathered.length > 0) this.context.giveBack(gathered)
   }
 }
 
 /** Of the charges that passed, the one that may start last; undefined where all may start at once. */
-function lastToStart(decision: ChargedDecision): Charge | undefined {
-  const enforced = decision.allowed ? decision.charges.filter(charge => charge.role === ENFORCED) : []
-  const late = enforced.filter(charge => startOf(charge) > charge.at)
-  return late.sort((a, b) => startOf(b) - startOf(a))[0]
+function lastToStart({ charges }: ChargedDecision): Charge | undefined {
+  let last: Charge | undefined
+  for (const charge of charges) {
+    if (charge.role !== ENFORCED || startOf(charge) <= charge.at) continue
+    if (last === undefined || startOf(charge) > startOf(last)) last = charge
+  }
+  return last
 }
