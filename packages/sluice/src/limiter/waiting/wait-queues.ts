@@ -1,16 +1,20 @@
-import { TICKS_PER_MS, toTicks } from '../../clock.ts'
+import { toTicks } from '../../clock.ts'
 import type { Charge } from '../../stores/charge.ts'
-import { type Intent, LOOK, WAIT } from '../../stores/store.ts'
+import { type Intent, WAIT } from '../../stores/store.ts'
 import type { ChargedDecision } from '../charged-decision.ts'
-import { andThen, type Maybe } from '../maybe.ts'
+import type { Maybe } from '../maybe.ts'
 import type { TimerQueue } from './timer-queue.ts'
 import { type Waiter, WaitList } from './waiter.ts'
 
 /** Asks the store for a waiter. Answers undefined if the waiter has ended meanwhile; then nothing stays taken for it. */
 export type Ask = (waiter: Waiter, intent: Intent) => Maybe<ChargedDecision | undefined>
 
-/** What to do with a waiter that passed. It has left its queue. */
-export type Passed = (waiter: Waiter, decision: ChargedDecision) => void
+/** What becomes of a waiter that has left its queue. */
+export interface Outcome {
+  passed(waiter: Waiter, decision: ChargedDecision): void
+  /** Its wait would be too long: it has to come again, at that tick or later. */
+  refused(waiter: Waiter, until: number): void
+}
 
 /**
  * Waiters for what cannot be booked: windows, slots, several limits at once. Those with the same keys stand in one queue,
@@ -20,14 +24,14 @@ export type Passed = (waiter: Waiter, decision: ChargedDecision) => void
 export class WaitQueues {
   private readonly timers: TimerQueue
   private readonly ask: Ask
-  private readonly passed: Passed
+  private readonly outcome: Outcome
   private readonly queues = new Map<string, WaitQueue>()
   private readonly byKey = new Map<string, Set<WaitQueue>>()
 
-  constructor(timers: TimerQueue, ask: Ask, passed: Passed) {
+  constructor(timers: TimerQueue, ask: Ask, outcome: Outcome) {
     this.timers = timers
     this.ask = ask
-    this.passed = passed
+    this.outcome = outcome
   }
 
   /** Waits until it passes; refused as soon as that would be after its deadline. */
@@ -36,7 +40,7 @@ export class WaitQueues {
     const id = keys.map(key => `${key.length}:${key}`).join('')
     let queue = this.queues.get(id)
     if (queue === undefined) {
-      queue = new WaitQueue(this.timers, this.ask, this.passed, () => this.forget(id, keys))
+      queue = new WaitQueue(this.timers, this.ask, this.outcome, () => this.forget(id, keys))
       this.queues.set(id, queue)
       for (const key of keys) this.byKey.set(key, (this.byKey.get(key) ?? new Set()).add(queue))
     }
@@ -65,7 +69,7 @@ export class WaitQueues {
 class WaitQueue extends WaitList {
   private readonly timers: TimerQueue
   private readonly ask: Ask
-  private readonly passed: Passed
+  private readonly outcome: Outcome
   private readonly emptied: () => void
   /** A question is on its way. There is never a second one: it could take twice. */
   private isAsking = false
@@ -74,11 +78,11 @@ class WaitQueue extends WaitList {
   /** The tick the first asks again at; 0 while that is not known. */
   private turnAt = 0
 
-  constructor(timers: TimerQueue, ask: Ask, passed: Passed, emptied: () => void) {
+  constructor(timers: TimerQueue, ask: Ask, outcome: Outcome, emptied: () => void) {
     super()
     this.timers = timers
     this.ask = ask
-    this.passed = passed
+    this.outcome = outcome
     this.emptied = emptied
   }
 
@@ -144,7 +148,7 @@ class WaitQueue extends WaitList {
       }
     }
     this.remove(waiter)
-    if (decision.allowed) this.passed(waiter, decision)
+    if (decision.allowed) this.outcome.passed(waiter, decision)
     else waiter.resolve(decision)
     return true
   }
@@ -153,9 +157,7 @@ class WaitQueue extends WaitList {
   private refuse(waiter: Waiter): void {
     const { turnAt } = this
     this.remove(waiter)
-    void andThen(this.ask(waiter, LOOK), decision => {
-      if (decision !== undefined) waiter.resolve(decision.refusedUntil(turnAt / TICKS_PER_MS))
-    })
+    this.outcome.refused(waiter, turnAt)
   }
 
   private remove(waiter: Waiter): void {

@@ -1,9 +1,9 @@
 import { type Clock, TICKS_PER_MS, toTicks } from '../../clock.ts'
 import { SluiceError } from '../../errors.ts'
 import { type Charge, ENFORCED, startOf } from '../../stores/charge.ts'
-import { booking, type Intent } from '../../stores/store.ts'
+import { booking, type Intent, LOOK } from '../../stores/store.ts'
 import type { ChargedDecision } from '../charged-decision.ts'
-import type { Maybe } from '../maybe.ts'
+import { andThen, type Maybe } from '../maybe.ts'
 import { Bookings } from './bookings.ts'
 import { SignalGroups } from './signal-groups.ts'
 import { TimerQueue } from './timer-queue.ts'
@@ -36,11 +36,10 @@ export class Waiting {
     this.context = context
     const timers = new TimerQueue(context.clock)
     this.bookings = new Bookings(timers, decision => this.giveBack(decision))
-    this.queues = new WaitQueues(
-      timers,
-      (waiter, intent) => this.ask(waiter, intent),
-      (waiter, decision) => this.startInTime(waiter, decision),
-    )
+    this.queues = new WaitQueues(timers, (waiter, intent) => this.ask(waiter, intent), {
+      passed: (waiter, decision) => this.startInTime(waiter, decision),
+      refused: (waiter, until) => this.refuse(waiter, until),
+    })
   }
 
   /** `charges` makes those of the subject; `signal` is not aborted yet. */
@@ -71,8 +70,7 @@ export class Waiting {
       return
     }
     const asked = this.ask(waiter, booking(waiter.maxWaitTicks))
-    if (asked instanceof Promise) void asked.then(decision => this.answered(waiter, charges, decision))
-    else this.answered(waiter, charges, asked)
+    void andThen(asked, decision => this.answered(waiter, charges, decision))
   }
 
   private answered(waiter: Waiter, charges: readonly Charge[], decision: ChargedDecision | undefined): void {
@@ -100,7 +98,13 @@ export class Waiting {
       return
     }
     this.giveBack(decision)
-    waiter.resolve(decision.refusedUntil((start - waiter.maxWaitTicks) / TICKS_PER_MS))
+    this.refuse(waiter, start - waiter.maxWaitTicks)
+  }
+
+  private refuse(waiter: Waiter, until: number): void {
+    void andThen(this.ask(waiter, LOOK), decision => {
+      if (decision !== undefined) waiter.resolve(decision.refusedUntil(until / TICKS_PER_MS))
+    })
   }
 
   private startLater(waiter: Waiter, decision: ChargedDecision, last: Charge | undefined): void {
