@@ -95,11 +95,10 @@ class BookedQueue extends WaitList {
 
   leave(waiter: Waiter): void {
     const { decision, charge } = waiter.booking!
+    const { cost, rule } = charge
+    this.remove(waiter, rule.kind === 'bucket' ? (cost * rule.perRequest) / rule.perTick : 0)
+    // After the next one's was added, so that the machine's timer need not be set anew.
     this.timers.remove(waiter)
-    this.remove(
-      waiter,
-      charge.rule.kind === 'bucket' ? (charge.cost * charge.rule.perRequest) / charge.rule.perTick : 0,
-    )
     this.giveBack(decision)
   }
 
