@@ -26,6 +26,8 @@ export interface Settings {
   readonly batch: boolean
   /** Slots are renewed while their decisions are in use. */
   readonly heartbeat: boolean
+  /** Told by how many ticks the server's clock was set back. */
+  readonly onSetBack?: (ticks: number) => void
   /** Tests say what time it is, to scripts made for that. */
   readonly testNow?: () => number
 }
@@ -38,6 +40,8 @@ export interface ShardStats {
 
 /** What a reply may start with in place of the time. */
 const NOT_PLAIN = -2
+/** The server's clock was set back: see lua/clock.lua. Nothing was done yet. */
+const SET_BACK = -4
 const MICROSECONDS = 1_000_000
 
 /**
@@ -100,6 +104,10 @@ export class Shard {
       args: [`{"logs":1,"specs":${specs.json}}`],
     }
     const reply = await run(this.settings.link, this.frame.around(message, 0))
+    if (reply.at(0) === SET_BACK) {
+      this.settings.onSetBack?.(reply.at(1))
+      return this.history(charge)
+    }
     const times = Array.from({ length: reply.length - 1 }, (_, n) => reply.at(n + 1))
     if (times[0]! < 0) throw new StoreUnavailable('SLUICE_FOREIGN_VALUE', 'a foreign value stands at the key')
     return times
@@ -147,6 +155,9 @@ export class Shard {
       call.read(reply)
     } else if (first === NOT_PLAIN) {
       this.notPlain.set(call.plainRule!, sentAt)
+      this.send(call, again)
+    } else if (first === SET_BACK) {
+      this.settings.onSetBack?.(reply.at(1))
       this.send(call, again)
     } else {
       // Either it took too long, and nobody waits, or the server's clock has been set.
