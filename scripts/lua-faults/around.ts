@@ -41,8 +41,22 @@ export const aroundFaults: readonly LuaFault[] = [
     law: [6],
     says: 'time runs backwards with the clock of the server',
     file: 'clock.lua',
-    find: 'if latest > now then now = latest end',
+    find: 'if back > 0 then now = latest end',
     replace: '',
+  },
+  {
+    law: [3],
+    says: 'a clock that was set back far stands still until it is there again',
+    file: 'clock.lua',
+    find: 'if back > SET_BACK_TICKS then',
+    replace: 'if false then',
+  },
+  {
+    law: [6],
+    says: 'that time is ahead of the clock of the server is forgotten',
+    file: 'finish.lua',
+    find: "else call_redis('SETEX', keys[1], AHEAD_SECONDS, pack('<dd', now, ahead)) end",
+    replace: "else call_redis('SETEX', keys[1], AHEAD_SECONDS, pack('<d', now)) end",
   },
   {
     law: [1],

@@ -53,6 +53,7 @@ export class Changes {
       if (store.mode === 'sync') near.set(change, (store as Store<'sync'>).amend([change])[0]!)
     }
     const amounts = far.length === 0 ? [] : await this.store.amend(far)
-    return changes.map(change => near.get(change) ?? amounts[far.indexOf(change)]!)
+    let next = 0
+    return changes.map(change => near.get(change) ?? amounts[next++]!)
   }
 }

@@ -19,7 +19,7 @@ import { Outage } from './outage.ts'
 import { chargesOf, type Reservation, reservationOf, type SavedReservation } from './reservation.ts'
 import { ShadowReport, type ShadowState } from './shadow-report.ts'
 import { UnlimitedDecision } from './unlimited-decision.ts'
-import { type Desk, Waiting } from './waiting.ts'
+import { Waiting } from './waiting/waiting.ts'
 
 /** The limiter: which limits apply to a subject, one call to the store, one decision. */
 export class NamedLimiter<S> implements Limiter<S, Mode> {
@@ -53,7 +53,7 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     this.store = storeFor(options, name)
     this.changes = new Changes(
       this.store,
-      charges => this.waiting?.poke(charges),
+      charges => this.waiting?.wake(charges),
       error => onEvent?.({ type: 'store-error', limiter: name, error }),
     )
     this.outage = this.store.mode === 'sync' ? undefined : new Outage(this.store, name, this.changes, onEvent)
@@ -142,14 +142,12 @@ export class NamedLimiter<S> implements Limiter<S, Mode> {
     const maxWaitMs = maxWait === undefined ? Infinity : parseDuration(maxWait, 'wait maxWait')
     signal?.throwIfAborted()
     if (this.charging.all(subject, cost).length === 0) return this.decide(subject, cost, TAKE)
-    this.waiting ??= new Waiting(this.store, charge => this.changes.makeLater([{ type: 'unbook', charge }]))
-    const desk: Desk = {
-      store: this.store,
-      charges: () => this.charging.all(subject, cost),
+    this.waiting ??= new Waiting({
+      clock: this.store.clock,
       ask: (charges, intent) => this.ask(charges, intent),
-      giveBack: decision => this.changes.makeLater(refundsOf(decision)),
-    }
-    return this.tell(await this.waiting.start(desk, maxWaitMs, signal), subject)
+      giveBack: decisions => this.changes.makeLater(decisions.flatMap(refundsOf)),
+    })
+    return this.tell(await this.waiting.start(() => this.charging.all(subject, cost), maxWaitMs, signal), subject)
   }
 
   history(subject: S, options?: { limit?: string }): never {

@@ -1,4 +1,4 @@
-import { startAt, ticksOf } from '../algorithms/bucket.ts'
+import { startAt } from '../algorithms/bucket.ts'
 import type { Rule } from '../algorithms/rule.ts'
 import { remainingOf, type Verdict } from '../algorithms/verdict.ts'
 import type { StoreUnavailable } from '../errors.ts'
@@ -150,9 +150,4 @@ export function startOf(charge: Charge): number {
   if (charge.rule.kind !== 'bucket' || charge.retryAt > charge.at) return Math.max(charge.at, charge.retryAt)
   if (!charge.rule.queue) return charge.at
   return startAt(charge.used - charge.cost * charge.rule.perRequest, charge.rule, charge.at, charge.cost)
-}
-
-/** How much sooner the ones after it start when a booked charge is given back: rounded down, so that none is too early. */
-export function ticksGivenBack(charge: Charge): number {
-  return charge.rule.kind === 'bucket' ? ticksOf(charge.cost, charge.rule) : 0
 }

@@ -13,6 +13,7 @@ import { roomCases } from './store-suite/room-cases.ts'
 import { slotCases } from './store-suite/slot-cases.ts'
 import { timeCases } from './store-suite/time-cases.ts'
 import { togetherCases } from './store-suite/together-cases.ts'
+import { waitCases } from './store-suite/wait-cases.ts'
 import { benchOf, type Open } from './store-suite/world.ts'
 
 export interface StoreSuiteOptions {
@@ -49,4 +50,5 @@ const PARTS = [
   reservationCases,
   bookingCases,
   changeCases,
+  waitCases,
 ]

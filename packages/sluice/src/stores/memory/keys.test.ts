@@ -22,7 +22,7 @@ class Counted {
         return true
       },
     }
-    const time = new StoreTime(fakeClock())
+    const time = new StoreTime(fakeClock(), () => {})
     const shared = { hash: new KeyHash(1, 2), time, room: this.room, overflowed: () => void this.overflowed++ }
     this.keys = new Keys(1, owner, shared)
   }

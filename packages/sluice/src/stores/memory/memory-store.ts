@@ -1,5 +1,5 @@
 import type { Rule } from '../../algorithms/rule.ts'
-import { type Clock, systemClock } from '../../clock.ts'
+import { type Clock, systemClock, TICKS_PER_MS } from '../../clock.ts'
 import { expected } from '../../errors.ts'
 import { KeyHash } from '../../hash.ts'
 import { type Charge, ENFORCED, isTaken } from '../charge.ts'
@@ -26,6 +26,8 @@ export interface MemoryStoreOptions {
   maxKeys?: number
   /** Told when the store starts to be too full for new keys. */
   onOverflow?: (stats: MemoryStats) => void
+  /** Told when the clock was set back by more than a second. Limits go on by the time they had, ahead of the clock. */
+  onClockSetBack?: (byMs: number) => void
 }
 
 export interface MemoryStats {
@@ -46,7 +48,7 @@ export interface MemoryStore extends Store<'sync'> {
 
 const DEFAULT_MAX_KEYS = 2 ** 22
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  const known = ['clock', 'maxKeys', 'onOverflow']
+  const known = ['clock', 'maxKeys', 'onOverflow', 'onClockSetBack']
   const unknown = options === null ? options : Object.keys(options).find(option => !known.includes(option))
   if (unknown !== undefined) throw expected('SLUICE_BAD_OPTION', `memoryStore options ${known.join(', ')}`, unknown)
   const { clock = systemClock, maxKeys = DEFAULT_MAX_KEYS } = options
@@ -54,10 +56,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     throw expected('SLUICE_BAD_OPTION', 'maxKeys as a whole number from 1 to 2^30', maxKeys)
   }
   if (typeof clock?.now !== 'function') throw expected('SLUICE_BAD_CLOCK', 'a clock with now()', clock)
-  if (options.onOverflow !== undefined && typeof options.onOverflow !== 'function') {
-    throw expected('SLUICE_BAD_OPTION', 'onOverflow as a function', options.onOverflow)
+  for (const name of ['onOverflow', 'onClockSetBack'] as const) {
+    const told = options[name] ?? (() => {})
+    if (typeof told !== 'function') throw expected('SLUICE_BAD_OPTION', `${name} as a function`, told)
   }
-  return new InProcess(clock, maxKeys, options.onOverflow)
+  return new InProcess(clock, maxKeys, options)
 }
 
 class InProcess implements MemoryStore {
@@ -69,9 +72,9 @@ class InProcess implements MemoryStore {
   private readonly spaces = new Map<string, MemorySpace>()
   private readonly house: House
 
-  constructor(clock: Clock, maxKeys: number, onOverflow: MemoryStoreOptions['onOverflow']) {
-    this.clock = clock
-    this.time = new StoreTime(clock)
+  constructor(clock: Clock, maxKeys: number, { onOverflow, onClockSetBack }: MemoryStoreOptions) {
+    this.time = new StoreTime(clock, ticks => onClockSetBack?.(ticks / TICKS_PER_MS))
+    this.clock = this.time.clock
     this.room = newRoom(maxKeys)
     this.house = new House(this.room, this.time, () => onOverflow?.(this.stats()))
     this.shared = {

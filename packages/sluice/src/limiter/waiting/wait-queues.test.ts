@@ -12,9 +12,9 @@ import {
   slidingLog,
   slidingWindow,
   tokenBucket,
-} from '../index.ts'
-import { type FakeClock, fakeClock } from '../testing/index.ts'
-import { flush, pass } from './fixtures/passing-time.ts'
+} from '../../index.ts'
+import { type FakeClock, fakeClock } from '../../testing/index.ts'
+import { flush, pass } from '../fixtures/passing-time.ts'
 
 type Outcome = number | 'waiting' | `refused ${string}`
 

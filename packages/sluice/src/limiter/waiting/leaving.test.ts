@@ -9,9 +9,9 @@ import {
   type Store,
   slidingLog,
   tokenBucket,
-} from '../index.ts'
-import { type FakeClock, fakeClock } from '../testing/index.ts'
-import { flush, pass } from './fixtures/passing-time.ts'
+} from '../../index.ts'
+import { type FakeClock, fakeClock } from '../../testing/index.ts'
+import { flush, pass } from '../fixtures/passing-time.ts'
 
 /** What becomes of a promise: when it was kept, or why not. */
 function watch(clock: FakeClock, promise: Promise<unknown>) {
