@@ -1,7 +1,7 @@
 // One process of a case: node decisions-process.js <case> <rounds> <slice ms> <other checkout>. All contestants are in it.
 import * as ours from 'sluice'
-import { answer, endWithParent } from '../child.ts'
 import { libraryOf, nameOf } from '../checkout.ts'
+import { answer, endWithParent } from '../child.ts'
 import { measure } from '../harness.ts'
 import { keysOf } from '../keys.ts'
 import { decisions, keysIn } from './decisions.ts'

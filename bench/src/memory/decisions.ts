@@ -1,12 +1,20 @@
 import type { Contestant } from '../entrant.ts'
 import type { Keys } from '../keys.ts'
-import {
-  expressRateLimit,
-  rateLimiterFlexible,
-  rateLimiterFlexibleUnion,
-} from './asynchronous-peers.ts'
+import { expressRateLimit, rateLimiterFlexible, rateLimiterFlexibleUnion } from './asynchronous-peers.ts'
 import { awaited, awaitedNewKeys, awaitedUnion } from './awaited-peer.ts'
-import { brief, hourly, PLENTY, sliding, spent, stays, tenSlots, threeKinds, threeOf, turningLog, whole } from './policies.ts'
+import {
+  brief,
+  hourly,
+  PLENTY,
+  sliding,
+  spent,
+  stays,
+  tenSlots,
+  threeKinds,
+  threeOf,
+  turningLog,
+  whole,
+} from './policies.ts'
 import { bareMap, clockAndKey } from './references.ts'
 import type { Build } from './sluice.ts'
 import { fastifyRateLimit, limiter } from './synchronous-peers.ts'

@@ -11,7 +11,7 @@ const PROCESSES = 5
 export const throughputCases: readonly BenchCase[] = Object.keys(decisions).map(name => ({
   name,
   run: async settings => {
-    const measured = await inSeveral(PROCESSES, settings, async ({ rounds, sliceMs, against }) => {
+    const measured = await inSeveral(PROCESSES, settings, async ({ rounds, sliceMs, against = '' }) => {
       const args = [name, String(rounds), String(sliceMs), against]
       return (await inChild(PROCESS, args, PROCESS_LIMIT_MS)) as Measured[]
     })
