@@ -11,6 +11,7 @@ const only = process.argv[2]?.toLowerCase() ?? ''
 const startedAt = performance.now()
 const outcomes: Outcome[] = []
 for (const attack of ATTACKS.filter(({ name }) => name.toLowerCase().includes(only))) {
+  console.error(attack.name)
   outcomes.push(await outcomeOf(attack, () => new Site(BUILT), LONGEST_MS))
 }
 console.log(table(outcomes))
