@@ -5,8 +5,8 @@ import { startProxy, startRedis, type TcpProxy } from 'sluice-harness'
 import type { Attack } from './attack.ts'
 import type { Site } from './site.ts'
 
-const LIMIT = 100
-const REQUESTS = 2000
+const LIMIT = 1000
+const REQUESTS = 4000
 const AT_ONCE = 20
 /** In an outage this process enforces half by itself. */
 const LOCAL = LIMIT / 2
@@ -45,12 +45,16 @@ async function admitted(site: Site, plan: (typeof PLANS)[string]) {
   site.atEnd(() => client.disconnect())
   const policy = fixedWindow({ limit: LIMIT, window: '1d', align: 'first' })
   const limiter = createLimiter(policy, { store: redisStore(client) })
+  await client.ping()
   let through = 0
+  let degraded = 0
   for (let done = 0, turn = 0; done < REQUESTS; done += AT_ONCE) {
-    if (done % (10 * AT_ONCE) === 0) plan(proxy, turn++ % 2 === 1)
+    if (done % (5 * AT_ONCE) === 0) plan(proxy, turn++ % 2 === 1)
     const decisions = await Promise.all(Array.from({ length: AT_ONCE }, () => limiter.consume('k')))
     through += decisions.filter(({ allowed }) => allowed).length
+    degraded += decisions.filter(decision => decision.degraded !== false).length
     await new Promise(resolve => setTimeout(resolve, 5))
   }
+  if (degraded === 0) throw new Error('the fault was not felt')
   return { attempts: REQUESTS, through, allowed: LIMIT + LOCAL }
 }

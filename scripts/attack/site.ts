@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { OutgoingHttpHeaders } from 'node:http'
-import { createServer, type RequestListener, request } from 'node:http'
+import { Agent, createServer, type RequestListener, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,6 +30,7 @@ export interface Answer {
 const LOOPBACK = '127.0.0.1'
 const DOORS = /http:\/\/\S+:(\d+) .*grpc:\/\/\S+:(\d+) .*redis:\/\/\S+:(\d+) /
 const LONGEST_START_MS = 30_000
+const CONNECTIONS = new Agent({ keepAlive: true })
 
 /** What an attack starts; all of it ends with the attack. */
 export class Site {
@@ -119,7 +120,7 @@ export function ask(
   { method = 'GET', headers = {}, body = '' }: Asked = {},
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const sent = request({ host: LOOPBACK, port, path, method, headers, agent: false }, response => {
+    const sent = request({ host: LOOPBACK, port, path, method, headers, agent: CONNECTIONS }, response => {
       let text = ''
       response.setEncoding('utf8').on('data', chunk => (text += chunk))
       response.once('end', () => resolve({ status: response.statusCode!, body: text }))
