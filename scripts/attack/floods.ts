@@ -10,9 +10,9 @@ import { countOf, post, upTo } from './site.ts'
 const MAX_KEYS = 10_000
 const INVENTED = 300_000
 const WARM_UP = 2000
-const RESERVATIONS = 30_000
+const RESERVATIONS = 20_000
 /** Compiled code and the like. */
-const HEAP_MB = 4
+const HEAP_MB = 2
 /** A server's heap also grows by what is not collected yet. */
 const RESIDENT_MB = 32
 const LIMITS = 20_000
