@@ -18,7 +18,11 @@ const POLICIES: readonly Policy[] = [
 /** How often a client that keeps to `retryAfterMs` may have to come back. Somebody else's clock may cost it one more. */
 const RETRIES = 5
 
-const LIBRARIES = ['x86_64-linux-gnu', 'aarch64-linux-gnu'].map(arch => `/usr/lib/${arch}/faketime/libfaketime.so.1`)
+/** libfaketime asks for memory before it is ready; jemalloc, which Redis uses, then asks it for the time. So libc's malloc goes first. */
+const LIBRARIES = ['x86_64-linux-gnu', 'aarch64-linux-gnu'].map(arch => [
+  `/usr/lib/${arch}/faketime/libfaketime.so.1`,
+  `/lib/${arch}/libc.so.6`,
+])
 
 export const CLOCKS: readonly Attack[] = [
   {
@@ -75,13 +79,13 @@ export const CLOCKS: readonly Attack[] = [
 
 /** A redis-server whose wall clock is set by a file; its own timers go by the real one. */
 async function redisWithClock(site: Site) {
-  const library = LIBRARIES.find(existsSync)
-  if (library === undefined) throw new Error(`expected libfaketime at one of ${LIBRARIES.join(', ')}: install faketime`)
+  const libraries = LIBRARIES.find(paths => paths.every(existsSync))
+  if (libraries === undefined) throw new Error(`expected one of ${LIBRARIES.join(' or ')}: install faketime`)
   const folder = site.folder()
   const [file, program] = [join(folder, 'clock'), join(folder, 'redis-with-clock')]
   const setClock = (offset: string) => writeFileSync(file, offset)
   setClock('+0')
-  const env = `FAKETIME_TIMESTAMP_FILE=${file} FAKETIME_NO_CACHE=1 FAKETIME_DONT_FAKE_MONOTONIC=1 LD_PRELOAD=${library}`
+  const env = `FAKETIME_TIMESTAMP_FILE=${file} FAKETIME_NO_CACHE=1 FAKETIME_DONT_FAKE_MONOTONIC=1 LD_PRELOAD=${libraries.join(':')}`
   writeFileSync(program, `#!/bin/sh\n${env} exec redis-server "$@"\n`)
   chmodSync(program, 0o755)
   const redis = await startRedis({ program })
