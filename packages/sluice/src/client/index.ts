@@ -1,0 +1,8 @@
+export { type BackoffOptions, backoff } from './backoff.ts'
+export {
+  type RateLimitInfo,
+  type ReadOptions,
+  readRateLimit,
+  type ToldLimit,
+  type ToldResponse,
+} from './read-rate-limit.ts'
