@@ -1,3 +1,4 @@
+export type { AdaptiveThrottleOptions } from './adaptive-throttle.ts'
 export { type BackoffOptions, backoff } from './backoff.ts'
 export {
   type RateLimitInfo,
