@@ -111,15 +111,14 @@ export class FetchCall {
       context.limiter === undefined ? undefined : await this.ownPolicy(context.limiter, target, signal, deadline)
     try {
       const way = context.gates.wayOf(target)
-      const bucketPass = way.bucket && (await this.enter(way.bucket, origin, signal, deadline))
-      let originPass: Pass
       try {
-        originPass = way.origin.tryEnter() ?? (await this.enter(way.origin, origin, signal, deadline))
+        if (way.bucket !== undefined) way.bucketPass = await this.enter(way.bucket, origin, signal, deadline)
+        way.originPass = way.origin.tryEnter() ?? (await this.enter(way.origin, origin, signal, deadline))
       } catch (error) {
-        if (bucketPass !== undefined) way.bucket!.leave(bucketPass, undefined)
+        context.gates.arrive(way, undefined)
         throw error
       }
-      const result = await this.send(target, way, { bucketPass, originPass }, signal)
+      const result = await this.send(way, signal)
       if (result.outcome.kind === 'answered') throttle?.accepted(clock.now())
       return result
     } finally {
@@ -127,42 +126,34 @@ export class FetchCall {
     }
   }
 
-  private async send(
-    target: Target,
-    way: Way,
-    { bucketPass, originPass }: { bucketPass: Pass | undefined; originPass: Pass },
-    signal: AbortSignal | undefined,
-  ): Promise<Result> {
+  private async send(way: Way, signal: AbortSignal | undefined): Promise<Result> {
     const { context } = this
+    const { clock, gates } = context
     let response: Response
     try {
+      gates.depart(way)
       response = await context.fetch(this.input, signal === undefined ? this.init : { ...this.init, signal })
     } catch (error) {
-      if (bucketPass !== undefined) way.bucket!.leave(bucketPass, undefined)
-      way.origin.leave(originPass, undefined)
+      gates.arrive(way, undefined)
       if (signal?.aborted) throw error
       return { error, outcome: { kind: 'failed' }, delayMs: this.backoff(this.retries) }
     }
     const { resetUnit = 's' } = context.options
-    const info = readRateLimit(response, { now: context.clock.now(), resetUnit })
-    const concerned = context.gates.concerned(target, way, info)
-    // A limit that has only now got a name has not seen this request go: it hears of it from the next on.
-    if (bucketPass !== undefined) way.bucket!.leave(bucketPass, concerned === way.bucket ? info : undefined)
-    way.origin.leave(originPass, concerned === way.origin ? info : undefined)
-    if (concerned !== way.origin && concerned !== way.bucket) concerned.hearFirst(info)
+    const info = readRateLimit(response, { now: clock.now(), resetUnit })
+    const concerned = gates.arrive(way, info)
     if (response.status < 400) {
       concerned.refusals = 0
       return { response, outcome: { kind: 'answered' }, delayMs: 0 }
     }
-    const outcome = await outcomeOf(response, info, context.clock)
+    const outcome = await outcomeOf(response, info, clock)
     if (outcome.kind !== 'limited') return { response, outcome, delayMs: this.backoff(this.retries) }
-    // A secondary limit concerns everything that is asked of the server.
-    const gate = outcome.secondary && info.scope === undefined ? way.origin : concerned
-    const delayMs = this.refusedMs(outcome, gate)
-    const retryAt = context.clock.now() + delayMs
-    gate.close(retryAt)
     const { secondary } = outcome
-    this.tell({ type: 'refused', origin: target.url.origin, status: response.status, retryAt, secondary })
+    // A secondary limit concerns everything that is asked of the server.
+    const gate = secondary && info.scope === undefined ? way.origin : concerned
+    const delayMs = this.refusedMs(outcome, gate)
+    const retryAt = clock.now() + delayMs
+    gate.close(retryAt)
+    this.tell({ type: 'refused', origin: way.target.url.origin, status: response.status, retryAt, secondary })
     return { response, outcome, delayMs }
   }
 

@@ -113,13 +113,10 @@ export class Gate {
     this.serve()
   }
 
-  /** What was told to a request that has not passed here. */
-  hearFirst(info: RateLimitInfo): void {
-    const now = this.clock.now()
-    this.startPeriod(now)
-    this.hear(info, now)
-    if (this.underWay === 0) this.lowest = Infinity
-    this.serve()
+  /** A pass for a request that is under way already. */
+  join(): Pass {
+    this.underWay++
+    return { period: this.period }
   }
 
   /** Nobody passes before `until`. */
@@ -129,14 +126,14 @@ export class Gate {
     this.serve()
   }
 
-  private hear({ limit, remaining, resetAt, policies }: RateLimitInfo, now: number): void {
+  private hear({ limit, remaining, resetAt }: RateLimitInfo, now: number): void {
     // Without a time there is nothing to wait for: such a limit is left to the server.
     if (remaining === undefined || resetAt === undefined || resetAt <= now) return
-    const windowMs = policies.find(policy => policy.limit === limit && policy.remaining === remaining)?.windowMs
-    const nextMs = this.refill.hear(limit, remaining, resetAt - now, now, windowMs)
+    this.refill.hear(limit, remaining, resetAt - now)
+    const { unitMs } = this.refill
     this.lowest = Math.min(this.lowest, remaining)
     this.left = Math.min(this.left, remaining - this.underWay)
-    this.resetAt = remaining === 0 && nextMs !== undefined ? Math.min(resetAt, now + nextMs) : resetAt
+    this.resetAt = remaining === 0 && unitMs !== undefined ? Math.min(resetAt, now + unitMs) : resetAt
   }
 
   private hasRoom(now: number): boolean {

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { Gate } from './gate.ts'
+import { Gate, type Pass } from './gate.ts'
 import type { RateLimitInfo } from './read-rate-limit.ts'
 
 /** Where a request goes. */
@@ -8,11 +8,13 @@ export interface Target {
   readonly method: string
 }
 
-/** The gates a request passes: that of its bucket, where the server has named one, and that of the origin. */
+/** A request's way through the gates: that of its bucket, where the server has named one, and that of the origin. */
 export interface Way {
-  readonly route: string
-  readonly bucket: Gate | undefined
+  readonly target: Target
   readonly origin: Gate
+  originPass: Pass | undefined
+  bucket: Gate | undefined
+  bucketPass: Pass | undefined
 }
 
 const MAX_GATES = 1000
@@ -26,28 +28,54 @@ export class Gates {
   private readonly clock: Clock
   private readonly gates = new Map<string, Gate>()
   private readonly bucketOfRoute = new Map<string, string>()
+  /** Under way, without a bucket so far. */
+  private readonly unnamed = new Set<Way>()
 
   constructor(clock: Clock) {
     this.clock = clock
   }
 
-  wayOf({ url, method }: Target): Way {
-    const origin = this.gate(url.origin)
-    if (this.bucketOfRoute.size === 0) return { route: '', bucket: undefined, origin }
-    const route = routeOf(url, method)
-    const bucket = this.bucketOfRoute.get(route)
-    return { route, bucket: bucket === undefined ? undefined : this.gate(bucket), origin }
+  wayOf(target: Target): Way {
+    const origin = this.gate(target.url.origin)
+    const key = this.bucketOfRoute.size === 0 ? undefined : this.bucketOfRoute.get(routeOf(target))
+    const bucket = key === undefined ? undefined : this.gate(key)
+    return { target, origin, originPass: undefined, bucket, bucketPass: undefined }
   }
 
-  /** The gate that what was told concerns. */
-  concerned({ url, method }: Target, way: Way, info: RateLimitInfo): Gate {
-    if (info.bucket === undefined || info.scope === 'global') return way.origin
-    const key = JSON.stringify([url.origin, info.bucket, majorOf(url.pathname)])
-    const route = way.route || routeOf(url, method)
+  /** The request is sent. */
+  depart(way: Way): void {
+    if (way.bucket === undefined) this.unnamed.add(way)
+  }
+
+  /** The request came to its end. Answers the gate that what was told concerns. */
+  arrive(way: Way, info: RateLimitInfo | undefined): Gate {
+    const concerned = info === undefined ? way.origin : this.concerned(way, info)
+    this.unnamed.delete(way)
+    if (way.bucketPass !== undefined) way.bucket!.leave(way.bucketPass, concerned === way.bucket ? info : undefined)
+    if (way.originPass !== undefined) way.origin.leave(way.originPass, concerned === way.origin ? info : undefined)
+    return concerned
+  }
+
+  private concerned(way: Way, { bucket, scope }: RateLimitInfo): Gate {
+    if (bucket === undefined || scope === 'global') return way.origin
+    const { url } = way.target
+    const key = JSON.stringify([url.origin, bucket, majorOf(url.pathname)])
+    const route = routeOf(way.target)
+    const gate = this.gate(key)
+    if (this.bucketOfRoute.get(route) !== key) this.learn(route, key, gate)
+    return gate
+  }
+
+  private learn(route: string, key: string, gate: Gate): void {
     this.bucketOfRoute.delete(route)
     this.bucketOfRoute.set(route, key)
     if (this.bucketOfRoute.size > MAX_ROUTES) this.bucketOfRoute.delete(this.bucketOfRoute.keys().next().value!)
-    return this.gate(key)
+    for (const way of this.unnamed) {
+      if (routeOf(way.target) !== route) continue
+      way.bucket = gate
+      way.bucketPass = gate.join()
+      this.unnamed.delete(way)
+    }
   }
 
   private gate(key: string): Gate {
@@ -74,7 +102,7 @@ function majorOf(path: string): string {
   return MAJOR.exec(path)?.[0] ?? ''
 }
 
-function routeOf({ origin, pathname }: URL, method: string): string {
+function routeOf({ url: { origin, pathname }, method }: Target): string {
   const major = majorOf(pathname)
   const rest = pathname.slice(major.length).split('/')
   return `${method} ${origin}${major}${rest.map(part => (ID.test(part) ? ':id' : part)).join('/')}`

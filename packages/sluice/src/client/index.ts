@@ -1,5 +1,8 @@
 export type { AdaptiveThrottleOptions } from './adaptive-throttle.ts'
 export { type BackoffOptions, backoff } from './backoff.ts'
+export { CallRefused } from './call-refused.ts'
+export { createFetch } from './create-fetch.ts'
+export type { FetchEvent, FetchOptions } from './fetch-options.ts'
 export {
   type RateLimitInfo,
   type ReadOptions,

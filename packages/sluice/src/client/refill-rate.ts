@@ -1,41 +1,57 @@
-/** Resets are told in whole seconds; a smaller change may be rounding. */
-const ROUNDING_MS = 1500
+/** Resets are told in whole seconds, and an answer takes some time to arrive. */
+const ROUNDING_MS = 1250
+/** A reset that moved less than this may not have moved at all. */
+const MOVED_MS = 1500
 
 /**
- * Finds out whether a limit refills steadily, as a bucket does, and how fast. Servers tell the reset of a bucket as the time
- * until it is full, or as how long the rest has to last. Either way that time changes with every request. The reset of a
- * window stands still, and that of a log moves with the clock. So a time to the reset that changes by more than the clock
- * explains is that of a bucket.
+ * Finds out whether a limit refills steadily, as a bucket does, and how fast. Servers tell the reset of a bucket as the
+ * time until it is full, or as how long the rest has to last. Either way it is a count times the time that one unit takes,
+ * rounded up. The reset of a window is neither: the bounds it puts on that time contradict each other.
  */
 export class RefillRate {
-  private isBucket = false
-  private trusted = true
-  private firstWaitMs = NaN
-  private firstAt = 0
+  private readonly untilFull = new UnitTime()
+  private readonly restLasts = new UnitTime()
+  private shortestMs = Infinity
+  private longestMs = 0
 
-  /** Milliseconds until one more, where that is known to be sooner than the reset. */
-  hear(
-    limit: number | undefined,
-    remaining: number,
-    waitMs: number,
-    now: number,
-    windowMs: number | undefined,
-  ): number | undefined {
-    if (!this.trusted || limit === undefined || limit === 0) return undefined
-    if (Number.isNaN(this.firstWaitMs) || now - this.firstAt > this.firstWaitMs) {
-      this.firstWaitMs = waitMs
-      this.firstAt = now
-    }
-    const grown = waitMs - this.firstWaitMs
-    if (grown > ROUNDING_MS || grown < -(now - this.firstAt) - ROUNDING_MS) this.isBucket = true
-    if (!this.isBucket) return undefined
-    // Both are rounded so that the bucket is thought slower than it is.
-    if (windowMs !== undefined) return windowMs / limit
-    return grown > 0 ? waitMs / Math.max(1, limit - remaining) : undefined
+  hear(limit: number | undefined, remaining: number, waitMs: number): void {
+    // With nothing left, servers tell something else: when there will be one more.
+    if (limit === undefined || remaining === 0) return
+    this.untilFull.hear(limit - remaining, waitMs)
+    this.restLasts.hear(remaining, waitMs)
+    this.shortestMs = Math.min(this.shortestMs, waitMs)
+    this.longestMs = Math.max(this.longestMs, waitMs)
+  }
+
+  /** The longest that one more can take, where the limit is a bucket; undefined where it is not, or is not known. */
+  get unitMs(): number | undefined {
+    if (this.longestMs - this.shortestMs < MOVED_MS) return undefined
+    return this.untilFull.highest ?? this.restLasts.highest
   }
 
   /** The server refused: it does not refill as was thought, or others use it up. */
   distrust(): void {
-    if (this.isBucket) this.trusted = false
+    this.untilFull.giveUp()
+    this.restLasts.giveUp()
+  }
+}
+
+/** Bounds on the milliseconds that one unit takes, if `waitMs` is a count of units in time. */
+class UnitTime {
+  private low = 0
+  private high = Infinity
+
+  hear(count: number, waitMs: number): void {
+    if (count <= 0) return
+    this.low = Math.max(this.low, (waitMs - ROUNDING_MS) / count)
+    this.high = Math.min(this.high, waitMs / count)
+  }
+
+  get highest(): number | undefined {
+    return this.low <= this.high && this.high < Infinity ? this.high : undefined
+  }
+
+  giveUp(): void {
+    this.low = Infinity
   }
 }
