@@ -13,7 +13,8 @@ export class CallRefused extends Error {
   }
 }
 
-/** `1.5 s`, for a message. */
-export function seconds(ms: number): string {
-  return ms === Infinity ? 'for ever' : `${Number((ms / 1000).toPrecision(3))} s`
+/** The wait is known, and longer than the call may wait. */
+export function tooLong(waitMs: number): CallRefused {
+  const long = waitMs === Infinity ? 'for ever' : `${Number((waitMs / 1000).toPrecision(3))} s`
+  return new CallRefused('SLUICE_WAIT_TOO_LONG', `this call would have to wait ${long}, longer than it may`, waitMs)
 }

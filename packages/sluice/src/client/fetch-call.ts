@@ -2,8 +2,9 @@ import { after, type Clock } from '../clock.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 import type { AdaptiveThrottle } from './adaptive-throttle.ts'
 import { backoff } from './backoff.ts'
+import { tooLong } from './call-refused.ts'
 import type { FetchEvent, FetchOptions, FetchSettings } from './fetch-options.ts'
-import { type Gate, type Pass, tooLong } from './gate.ts'
+import type { Gate, Pass } from './gate.ts'
 import type { Gates, Target, Way } from './gates.ts'
 import { readRateLimit } from './read-rate-limit.ts'
 import { isIdempotent, isReplayable, type Outcome, outcomeOf, type RetryBudget, saysRetry } from './retry-rules.ts'
@@ -196,7 +197,7 @@ export class FetchCall {
       ...(maxWait < Infinity && { maxWait: wholeMs(maxWait) }),
       ...(signal && { signal }),
     })
-    if (!decision.allowed) throw tooLong(decision.retryAfterMs)
+    if (!decision.allowed) throw tooLong(decision.retryAfterMs + maxWait)
     this.waited(clock.now() - startedAt, url.origin, 'policy')
     return () => decision.release()
   }

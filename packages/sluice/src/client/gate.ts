@@ -1,5 +1,5 @@
 import { after, type Clock } from '../clock.ts'
-import { CallRefused, seconds } from './call-refused.ts'
+import { type CallRefused, tooLong } from './call-refused.ts'
 import type { RateLimitInfo } from './read-rate-limit.ts'
 import { RefillRate } from './refill-rate.ts'
 
@@ -200,12 +200,4 @@ export class Gate {
       this.serve()
     })
   }
-}
-
-export function tooLong(waitMs: number): CallRefused {
-  return new CallRefused(
-    'SLUICE_WAIT_TOO_LONG',
-    `this call would have to wait ${seconds(waitMs)}, longer than it may`,
-    waitMs,
-  )
 }

@@ -10,3 +10,4 @@ export {
   type ToldLimit,
   type ToldResponse,
 } from './read-rate-limit.ts'
+export { type CallOptions, type Shaped, type ShapeOptions, shape } from './shape.ts'
