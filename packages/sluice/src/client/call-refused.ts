@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors.ts'
 
-/** A call was not made. `retryAfterMs` says how long it would have had to wait: `Infinity` where no wait helps. */
+/** A call was not made. In `retryAfterMs` the same call can be made: `Infinity` where no wait helps. */
 export class CallRefused extends Error {
   override readonly name = 'CallRefused'
   readonly code: ErrorCode
@@ -13,8 +13,14 @@ export class CallRefused extends Error {
   }
 }
 
-/** The wait is known, and longer than the call may wait. */
-export function tooLong(waitMs: number): CallRefused {
-  const long = waitMs === Infinity ? 'for ever' : `${Number((waitMs / 1000).toPrecision(3))} s`
-  return new CallRefused('SLUICE_WAIT_TOO_LONG', `this call would have to wait ${long}, longer than it may`, waitMs)
+export function tooLong(retryAfterMs: number): CallRefused {
+  const again =
+    retryAfterMs === Infinity
+      ? 'it can never be made'
+      : `try again in ${Number((retryAfterMs / 1000).toPrecision(3))} s`
+  return new CallRefused(
+    'SLUICE_WAIT_TOO_LONG',
+    `this call would have to wait longer than it may: ${again}`,
+    retryAfterMs,
+  )
 }

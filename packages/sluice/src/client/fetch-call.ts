@@ -197,7 +197,7 @@ export class FetchCall {
       ...(maxWait < Infinity && { maxWait: wholeMs(maxWait) }),
       ...(signal && { signal }),
     })
-    if (!decision.allowed) throw tooLong(decision.retryAfterMs + maxWait)
+    if (!decision.allowed) throw tooLong(decision.retryAfterMs)
     this.waited(clock.now() - startedAt, url.origin, 'policy')
     return () => decision.release()
   }

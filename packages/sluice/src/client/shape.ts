@@ -203,12 +203,9 @@ class Shaper {
     )
   }
 
-  /** `askAgainMs`: when a call would be taken. It would still have to wait as long as it may. */
-  private refusal(askAgainMs: number): CallRefused {
-    if (this.maxWaitMs === Infinity) {
-      return new CallRefused('SLUICE_BACKLOG_FULL', 'the queue of the policy is full', askAgainMs)
-    }
-    return tooLong(askAgainMs + this.maxWaitMs)
+  private refusal(retryAfterMs: number): CallRefused {
+    if (this.maxWaitMs < Infinity) return tooLong(retryAfterMs)
+    return new CallRefused('SLUICE_BACKLOG_FULL', 'the queue of the policy is full', retryAfterMs)
   }
 
   /** Nobody else can use a slot that was refused: its owner leaves. */
@@ -249,7 +246,7 @@ class Shaper {
     for (let call = this.queue.shift(); call !== undefined; call = this.queue.shift()) {
       const ageMs = this.clock.now() - call.since
       if (ageMs <= this.maxWaitMs) return call
-      call.fail(tooLong(ageMs))
+      call.fail(tooLong(0))
     }
     return undefined
   }
