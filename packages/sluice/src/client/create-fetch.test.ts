@@ -36,10 +36,10 @@ describe('a refusal', () => {
   })
 
   test('pauses the queue, not one call', async () => {
-    const { client, url, play, arrivals } = await refusing(429, { 'Retry-After': '5' })
+    const { client, url, play, arrivals, idle } = await refusing(429, { 'Retry-After': '5' })
     const get = client()
     const first = get(url)
-    await play(new Promise<void>(resolve => setTimeout(resolve, 30)), 0)
+    await idle()
     await play(Promise.all([first, ...Array.from({ length: 5 }, () => get(url))]))
     expect(arrivals.filter(({ at }) => at < 5000).length).toBe(1)
     expect(arrivals.length).toBe(7)
@@ -118,7 +118,7 @@ describe('what may be sent again', () => {
     const get = client({ backoff: { base: '1ms', cap: '1ms' }, maxRetries: 10 })
     await play(
       crowd(10, 100, () => get(url)),
-      1,
+      { stepMs: 1 },
     )
     const retries = arrivals.length - 1000
     expect(retries).toBeLessThanOrEqual(100 + 0.2 * 1000 + 10 * 10)
@@ -162,11 +162,11 @@ describe('a call that is called off', () => {
   })
 
   test('while it waits rejects, and the others still get through', async () => {
-    const { client, url, play, arrivals } = await refusing(429, { 'Retry-After': '5' })
+    const { client, url, play, arrivals, idle } = await refusing(429, { 'Retry-After': '5' })
     const get = client()
     const abort = new AbortController()
     const first = get(url)
-    await play(new Promise<void>(resolve => setTimeout(resolve, 30)), 0)
+    await idle()
     const left = get(url, { signal: abort.signal })
     abort.abort('gone')
     await expect(left).rejects.toBe('gone')
@@ -175,10 +175,9 @@ describe('a call that is called off', () => {
   })
 
   test('by its deadline, also in the middle of a request', async () => {
-    const { client, url, clock } = await world(() => {})
+    const { client, url, play } = await world(() => {})
     const call = client({ deadline: '5s' })(url)
-    setTimeout(() => clock.advance(5000), 20)
-    await expect(call).rejects.toMatchObject({ name: 'TimeoutError' })
+    await expect(play(call, { evenUnderWay: true })).rejects.toMatchObject({ name: 'TimeoutError' })
   })
 
   test('is never sent if it could only be after its deadline', async () => {

@@ -69,6 +69,8 @@ test('draft 7 and draft 6: the binding limit is read back', () => {
               reset: fields['RateLimit-Reset'],
             }
           : dictionaryOf(fields.RateLimit)
+      // Draft 6 has no room to say what a number counts: from 31 years on it is read as a time of day.
+      fc.pre(Number(reset ?? 0) < 1e9)
       const [policy] = listOf(fields['RateLimit-Policy'])
       const told = read(fields)
       expect(told).toMatchObject({ limit, remaining, resetAt: resetOf(reset) })
