@@ -46,7 +46,11 @@ export class FetchCall {
     const { input, init, context } = this
     const isRequest = input instanceof Request
     const url = new URL(isRequest ? input.url : input, (globalThis as { location?: { href: string } }).location?.href)
-    const target: Target = { url, method: (init?.method ?? (isRequest ? input.method : 'GET')).toUpperCase() }
+    const target: Target = {
+      url,
+      origin: url.origin,
+      method: (init?.method ?? (isRequest ? input.method : 'GET')).toUpperCase(),
+    }
     const signal = init?.signal ?? (isRequest ? input.signal : undefined)
     const { deadlineMs } = context.settings
     if (deadlineMs === Infinity) return this.attempts(target, signal ?? undefined, Infinity)
@@ -85,7 +89,7 @@ export class FetchCall {
       this.retries++
       this.tell({
         type: 'retry',
-        origin: target.url.origin,
+        origin: target.origin,
         attempt: this.retries,
         status: result.response?.status ?? 0,
       })
@@ -97,7 +101,7 @@ export class FetchCall {
     { response, error }: Result,
     because: 'budget' | 'retries' | 'wait' | 'body',
   ): Response {
-    this.tell({ type: 'gave-up', origin: target.url.origin, status: response?.status ?? 0, because })
+    this.tell({ type: 'gave-up', origin: target.origin, status: response?.status ?? 0, because })
     if (response === undefined) throw error
     return response
   }
@@ -105,7 +109,7 @@ export class FetchCall {
   private async attempt(target: Target, signal: AbortSignal | undefined, deadline: number): Promise<Result> {
     const { context } = this
     const { clock } = context
-    const { origin } = target.url
+    const { origin } = target
     const throttle = context.throttleOf(origin)
     throttle?.check(clock.now())
     const release =
@@ -154,7 +158,7 @@ export class FetchCall {
     const delayMs = this.refusedMs(outcome, gate)
     const retryAt = clock.now() + delayMs
     gate.close(retryAt)
-    this.tell({ type: 'refused', origin: way.target.url.origin, status: response.status, retryAt, secondary })
+    this.tell({ type: 'refused', origin: way.target.origin, status: response.status, retryAt, secondary })
     return { response, outcome, delayMs }
   }
 
@@ -185,20 +189,20 @@ export class FetchCall {
 
   private async ownPolicy(
     limiter: Pick<Limiter, 'wait'>,
-    { url }: Target,
+    { url, origin }: Target,
     signal: AbortSignal | undefined,
     deadline: number,
   ): Promise<() => void> {
     const { clock, options } = this.context
     const startedAt = clock.now()
     const maxWait = Math.max(0, this.latest(deadline) - startedAt)
-    const key = options.key === undefined ? url.origin : options.key(url)
+    const key = options.key === undefined ? origin : options.key(url)
     const decision = await limiter.wait(key, {
       ...(maxWait < Infinity && { maxWait: wholeMs(maxWait) }),
       ...(signal && { signal }),
     })
     if (!decision.allowed) throw tooLong(decision.retryAfterMs)
-    this.waited(clock.now() - startedAt, url.origin, 'policy')
+    this.waited(clock.now() - startedAt, origin, 'policy')
     return () => decision.release()
   }
 
@@ -215,8 +219,8 @@ export class FetchCall {
     return entered
   }
 
-  private async sleep({ url }: Target, ms: number, signal: AbortSignal | undefined): Promise<void> {
-    this.waited(ms, url.origin, 'retry')
+  private async sleep({ origin }: Target, ms: number, signal: AbortSignal | undefined): Promise<void> {
+    this.waited(ms, origin, 'retry')
     await new Promise<void>((resolve, reject) => {
       const abort = () => {
         cancel()

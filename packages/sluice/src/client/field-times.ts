@@ -14,8 +14,8 @@ const TRAVEL_MS = 1000
  * A clock that agrees with the response's `Date` is trusted: it is finer. Where it does not agree, `Date` counts. That is
  * up to a second behind the server's clock, so times read by it come out late, never early.
  */
-export function readingTime(now: number, date: string | null): ReadingTime {
-  const dated = date === null ? undefined : parseDate(date)
+export function readingTime(now: number, date: string): ReadingTime {
+  const dated = parseDate(date)
   const agrees = dated === undefined || (now >= dated && now < dated + DATE_STEP_MS + TRAVEL_MS)
   return { now, serverNow: agrees ? now : dated }
 }

@@ -5,6 +5,7 @@ import type { RateLimitInfo } from './read-rate-limit.ts'
 /** Where a request goes. */
 export interface Target {
   readonly url: URL
+  readonly origin: string
   readonly method: string
 }
 
@@ -36,7 +37,7 @@ export class Gates {
   }
 
   wayOf(target: Target): Way {
-    const origin = this.gate(target.url.origin)
+    const origin = this.gate(target.origin)
     const key = this.bucketOfRoute.size === 0 ? undefined : this.bucketOfRoute.get(routeOf(target))
     const bucket = key === undefined ? undefined : this.gate(key)
     return { target, origin, originPass: undefined, bucket, bucketPass: undefined }
@@ -58,8 +59,8 @@ export class Gates {
 
   private concerned(way: Way, { bucket, scope }: RateLimitInfo): Gate {
     if (bucket === undefined || scope === 'global') return way.origin
-    const { url } = way.target
-    const key = JSON.stringify([url.origin, bucket, majorOf(url.pathname)])
+    const { url, origin } = way.target
+    const key = JSON.stringify([origin, bucket, majorOf(url.pathname)])
     const route = routeOf(way.target)
     const gate = this.gate(key)
     if (this.bucketOfRoute.get(route) !== key) this.learn(route, key, gate)
@@ -102,7 +103,7 @@ function majorOf(path: string): string {
   return MAJOR.exec(path)?.[0] ?? ''
 }
 
-function routeOf({ url: { origin, pathname }, method }: Target): string {
+function routeOf({ url: { pathname }, origin, method }: Target): string {
   const major = majorOf(pathname)
   const rest = pathname.slice(major.length).split('/')
   return `${method} ${origin}${major}${rest.map(part => (ID.test(part) ? ':id' : part)).join('/')}`

@@ -47,14 +47,15 @@ export interface ReadOptions {
 
 /** Everything a response says of limits, in any dialect. Fields that make no sense are ignored. */
 export function readRateLimit(response: ToldResponse, options: ReadOptions = {}): RateLimitInfo {
-  return readFields(lowerCased(response.headers), options.now ?? systemClock.now(), options.resetUnit)
+  const fields = fieldsOfLimits(response.headers)
+  return fields === undefined ? NOTHING : readFields(fields, options.now ?? systemClock.now(), options.resetUnit ?? 's')
 }
 
 /** By lower-case name. */
 export type Fields = ReadonlyMap<string, string>
 
-export function readFields(fields: Fields, now: number, resetUnit: 's' | 'ms' = 's'): RateLimitInfo {
-  const time = readingTime(now, fields.get('date') ?? null)
+function readFields(fields: Fields, now: number, resetUnit: 's' | 'ms'): RateLimitInfo {
+  const time = readingTime(now, fields.get('date') ?? '')
   const retryAt = retryAtOf(fields, time)
   // RFC 9111: a response with an Age was not made for this request, so what it tells of limits is out of date.
   if (fields.has('age')) return { ...NOTHING, retryAt }
@@ -73,10 +74,10 @@ export function readFields(fields: Fields, now: number, resetUnit: 's' | 'ms' = 
   }
 }
 
-const NOTHING: RateLimitInfo = {
+const NOTHING: RateLimitInfo = Object.freeze({
   ...{ limit: undefined, remaining: undefined, resetAt: undefined, retryAt: undefined },
-  ...{ policies: [], bucket: undefined, scope: undefined },
-}
+  ...{ policies: Object.freeze([]), bucket: undefined, scope: undefined },
+})
 
 /** The finer of the two where they agree to the second, the later where they do not. */
 function retryAtOf(fields: Fields, time: ReadingTime): number | undefined {
@@ -97,16 +98,28 @@ function bindingOf(policies: readonly ToldLimit[]): ToldLimit | undefined {
   return binding
 }
 
-function lowerCased(headers: ToldResponse['headers']): Fields {
-  const fields = new Map<string, string>()
+/** What may tell of limits, by lower-case name, and the date to read it by; undefined where nothing does, as in most responses. */
+function fieldsOfLimits(headers: ToldResponse['headers']): Fields | undefined {
+  let fields: Map<string, string> | undefined
+  let date = ''
+  const visit = (name: string, value: string) => {
+    if (name === 'date') date = value
+    else if (OF_LIMITS.test(name)) {
+      fields ??= new Map()
+      fields.set(name, value)
+    }
+  }
   if (typeof headers.forEach === 'function') {
     ;(headers as Headers).forEach((value, name) => {
-      fields.set(name.toLowerCase(), value)
+      visit(name, value)
     })
-    return fields
+  } else {
+    for (const [name, value] of Object.entries(headers as Record<string, string | readonly string[] | undefined>)) {
+      if (value !== undefined) visit(name.toLowerCase(), typeof value === 'string' ? value : value.join(', '))
+    }
   }
-  for (const [name, value] of Object.entries(headers as Record<string, string | readonly string[] | undefined>)) {
-    if (value !== undefined) fields.set(name.toLowerCase(), typeof value === 'string' ? value : value.join(', '))
-  }
+  fields?.set('date', date)
   return fields
 }
+
+const OF_LIMITS = /limit|retry-after|^age$/
