@@ -1,5 +1,7 @@
-/** Resets are told in whole seconds, and an answer takes some time to arrive. */
+/** Resets are told in whole seconds, rounded up. */
 const ROUNDING_MS = 1250
+/** Answers take some time to arrive, and until then the reset comes nearer. */
+const TRAVEL_MS = 1000
 /** A reset that moved less than this may not have moved at all. */
 const MOVED_MS = 1500
 
@@ -44,7 +46,7 @@ class UnitTime {
   hear(count: number, waitMs: number): void {
     if (count <= 0) return
     this.low = Math.max(this.low, (waitMs - ROUNDING_MS) / count)
-    this.high = Math.min(this.high, waitMs / count)
+    this.high = Math.min(this.high, (waitMs + TRAVEL_MS) / count)
   }
 
   get highest(): number | undefined {
