@@ -50,13 +50,51 @@ export interface Shaped<A extends unknown[], R> {
   close(): Promise<void>
 }
 
-/** A call that waits for its start. */
-interface Call {
+/** A call that waits for its start. Many may wait, so that it is small: one object and its promise. */
+class Call {
   readonly priority: number
   readonly since: number
-  start(): Promise<void>
-  fail(reason: unknown): void
   slot: Slot
+  private readonly run: () => unknown
+  private readonly signal: AbortSignal | undefined
+  private readonly resolve: (value: never) => void
+  private readonly reject: (reason: unknown) => void
+  private readonly shaper: Shaper
+
+  constructor(
+    shaper: Shaper,
+    run: () => unknown,
+    { priority = 0, signal }: CallOptions,
+    controller: AbortController | undefined,
+    resolve: (value: never) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    this.shaper = shaper
+    this.run = run
+    this.priority = priority
+    this.signal = signal
+    this.resolve = resolve
+    this.reject = reject
+    this.since = shaper.clock.now()
+    this.slot = { owner: this, controller }
+    signal?.addEventListener('abort', this)
+  }
+
+  /** Of the signal: the call is called off. */
+  handleEvent(): void {
+    this.shaper.leave(this)
+    this.reject(this.signal!.reason)
+  }
+
+  start(): Promise<void> {
+    this.signal?.removeEventListener('abort', this)
+    return new Promise(resolve => resolve(this.run())).then(this.resolve as (value: unknown) => void, this.reject)
+  }
+
+  fail(reason: unknown): void {
+    this.signal?.removeEventListener('abort', this)
+    this.reject(reason)
+  }
 }
 
 /** A start that was booked. Whose it is may change: when it comes, the first in the queue takes it. */
@@ -75,7 +113,7 @@ export function shape<A extends unknown[], R>(fn: (...args: A) => R | Promise<R>
   const withOptions =
     (callOptions: CallOptions) =>
     (...args: A): Promise<R> =>
-      shaper.call(async () => fn(...args), callOptions)
+      shaper.call(() => fn(...args), callOptions)
   const shaped = withOptions({})
   return Object.defineProperties(shaped, {
     with: { value: withOptions },
@@ -91,7 +129,7 @@ const KNOWN = ['policy', 'store', 'name', 'concurrency', 'maxBacklog', 'maxWait'
 class Shaper {
   running = 0
   private readonly limiter: Pick<Limiter<object>, 'wait'> & { close(): unknown }
-  private readonly clock: Clock
+  readonly clock: Clock
   private readonly queue = new PriorityQueue<Call>()
   private readonly concurrency: number
   private readonly maxBacklog: number
@@ -130,40 +168,26 @@ class Shaper {
     return this.queue.size
   }
 
-  async call<R>(run: () => Promise<R>, { priority = 0, signal }: CallOptions): Promise<R> {
-    signal?.throwIfAborted()
-    if (!Number.isFinite(priority)) throw expected('SLUICE_BAD_OPTION', 'priority as a number', priority)
-    if (this.isClosed || this.drained !== undefined)
-      throw new CallRefused('SLUICE_BACKLOG_FULL', 'no more calls are taken', Infinity)
-    if (this.depth >= this.maxBacklog) {
-      throw new CallRefused('SLUICE_BACKLOG_FULL', `${this.maxBacklog} calls wait already`, Infinity)
-    }
-    this.isRanked ||= priority !== 0
+  call<R>(run: () => R | Promise<R>, options: CallOptions): Promise<R> {
     return new Promise<R>((resolve, reject) => {
-      const leave = () => {
-        this.queue.delete(call)
-        call.slot.owner = undefined
-        call.slot.controller?.abort()
-        reject(signal!.reason)
-        this.ebb()
-      }
-      const settle = () => signal?.removeEventListener('abort', leave)
-      const slot: Slot = { owner: undefined, controller: signal || this.isRanked ? new AbortController() : undefined }
-      const call: Call = {
-        ...{ priority, slot, since: this.clock.now() },
-        start: () => {
-          settle()
-          return run().then(resolve, reject)
-        },
-        fail: reason => {
-          settle()
-          reject(reason)
-        },
-      }
-      slot.owner = call
-      signal?.addEventListener('abort', leave)
-      this.book(call)
+      const { priority = 0, signal } = options
+      signal?.throwIfAborted()
+      if (!Number.isFinite(priority)) throw expected('SLUICE_BAD_OPTION', 'priority as a number', priority)
+      if (this.isClosed || this.drained !== undefined) throw backlogFull('no more calls are taken')
+      if (this.depth >= this.maxBacklog) throw backlogFull(`${this.maxBacklog} calls wait already`)
+      this.isRanked ||= priority !== 0
+      // Slots are given back by their own signal, since calls of different priorities exchange them.
+      const controller = signal !== undefined || this.isRanked ? new AbortController() : undefined
+      this.book(new Call(this, run, options, controller, resolve, reject))
     })
+  }
+
+  /** Called off before its start: the slot is given back. */
+  leave(call: Call): void {
+    this.queue.delete(call)
+    call.slot.owner = undefined
+    call.slot.controller?.abort()
+    this.ebb()
   }
 
   drain(): Promise<void> {
@@ -181,7 +205,7 @@ class Shaper {
   async close(): Promise<void> {
     this.isClosed = true
     for (let call = this.queue.shift(); call !== undefined; call = this.queue.shift()) {
-      call.fail(new CallRefused('SLUICE_BACKLOG_FULL', 'closed while the call waited', Infinity))
+      call.fail(backlogFull('closed while the call waited'))
     }
     this.finish()
     await this.limiter.close()
@@ -268,4 +292,8 @@ class Shaper {
   private finish(): void {
     if (this.running === 0 && this.depth === 0) this.drained?.resolve()
   }
+}
+
+function backlogFull(message: string): CallRefused {
+  return new CallRefused('SLUICE_BACKLOG_FULL', message, Infinity)
 }
