@@ -58,7 +58,7 @@ const area: Plant[] = [
   ['limiter/limiter.ts', "const x = await import('../' + name)", 'a computed import cannot be checked'],
 ]
 
-const typesOnly = ['client', 'overload', 'telemetry'].flatMap((name): Plant[] => {
+const typesOnly = ['overload', 'telemetry'].flatMap((name): Plant[] => {
   const complaint = `${name} may import limiter/limiter.ts with \`import type\` only`
   return [
     [`${name}/a.ts`, "import { createLimiter } from '../limiter/limiter.ts'", complaint],
