@@ -5,11 +5,11 @@ import type { Attack } from './attack.ts'
 import { ask, countOf, post, type Site, upTo } from './site.ts'
 
 const LIMIT = 5
-const PREFLIGHTS = 1000
-const GUESSES = 300
+const PREFLIGHTS = 700
+const GUESSES = 60
 /** What `loginLimits` lets anybody try at one name in an hour. */
 const GUESSES_ALLOWED = 20
-const ADDRESSES = 2000
+const ADDRESSES = 400
 
 const PREFLIGHT = { 'access-control-request-method': 'POST' }
 const WITH_ORIGIN = { ...PREFLIGHT, origin: 'https://app.example' }

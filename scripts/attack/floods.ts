@@ -8,13 +8,13 @@ import type { Attack } from './attack.ts'
 import { countOf, post, upTo } from './site.ts'
 
 const MAX_KEYS = 10_000
-const INVENTED = 300_000
+const INVENTED = 60_000
 const WARM_UP = 2000
-const RESERVATIONS = 20_000
+const RESERVATIONS = 8000
 /** Compiled code and the like. */
-const HEAP_MB = 2
+const HEAP_MB = 1
 /** A server's heap also grows by what is not collected yet. */
-const RESIDENT_MB = 32
+const RESIDENT_MB = 16
 const LIMITS = 20_000
 /** Seconds, on a busy machine. */
 const CHECK_MS = 10_000
