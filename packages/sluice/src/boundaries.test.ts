@@ -150,7 +150,7 @@ test.each([
   [lib('stores/redis/a.ts'), "import { x } from '../resilient.ts'\nimport type { Redis } from 'ioredis'"],
   [
     lib('client/retry.ts'),
-    "import type { Limiter } from '../limiter/limiter.ts'\nimport { x } from '../http/headers.ts'",
+    "import type { Limiter } from '../limiter/limiter.ts'\nimport { createLimiter } from '../limiter/create.ts'",
   ],
   [lib('testing/suite.ts'), "import { x } from '../stores/memory/index.ts'\nimport { y } from '../index.ts'"],
   [lib('limiter/limiter.ts'), "// Date.now()\nconst s = 'Date.now() setTimeout'; const r = /Date.now()/"],

@@ -51,33 +51,22 @@ function readLimits(field: string, policies: readonly ToldPolicy[], time: Readin
 
 function readDraft7(field: string, policies: readonly ToldPolicy[], time: ReadingTime): ToldLimit[] {
   const members = parseDictionary(field)
-  const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map(key => count(members?.get(key)?.value))
-  if (remaining === undefined) return []
-  return [
-    {
-      ...windowOf(policies, limit),
-      name: '',
-      ...(limit !== undefined && { limit }),
-      remaining,
-      ...resetIn(reset, time),
-    },
-  ]
+  return oneLimit(key => count(members?.get(key)?.value), policies, time)
 }
 
 function readDraft6(fields: Fields, policies: readonly ToldPolicy[], time: ReadingTime): ToldLimit[] {
-  const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map(key =>
-    leadingCount(fields.get(`ratelimit-${key}`)),
-  )
+  return oneLimit(key => leadingCount(fields.get(`ratelimit-${key}`)), policies, time)
+}
+
+function oneLimit(
+  told: (key: 'limit' | 'remaining' | 'reset') => number | undefined,
+  policies: readonly ToldPolicy[],
+  time: ReadingTime,
+): ToldLimit[] {
+  const [limit, remaining] = [told('limit'), told('remaining')]
   if (remaining === undefined) return []
-  return [
-    {
-      ...windowOf(policies, limit),
-      name: '',
-      ...(limit !== undefined && { limit }),
-      remaining,
-      ...resetIn(reset, time),
-    },
-  ]
+  const sized = limit !== undefined && { limit }
+  return [{ ...windowOf(policies, limit), name: '', ...sized, remaining, ...resetIn(told('reset'), time) }]
 }
 
 /** Both old drafts tell of one limit; its policy is the one of the same size. */
