@@ -18,7 +18,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   limiter: ['stores/store.ts', 'stores/charge.ts', 'stores/coordinator.ts', 'stores/memory/', 'basics'],
   rules: ['limiter/', 'basics'],
   http: ['limiter/', 'basics'],
-  client: ['type limiter/', 'basics', 'http/headers.ts'],
+  client: ['limiter/', 'basics'],
   overload: ['type limiter/', 'basics'],
   telemetry: ['type limiter/', 'basics'],
   testing: ['index', 'basics', 'algorithms/', 'stores/', 'limiter/', 'rules/', 'overload/', 'telemetry/'],

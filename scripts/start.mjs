@@ -8,7 +8,9 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 await ensureDependencies()
 await run('node_modules/.bin/tsc', ['-b'])
 
-const command = ['packages/server/bin/sluice.js', 'serve', ...process.argv.slice(2)]
+// The page works at once: the service makes a token and prints it in the address of the page. What is set wins.
+const token = process.env.SLUICE_ADMIN_TOKEN ? [] : ['--admin-token', 'auto']
+const command = ['packages/server/bin/sluice.js', 'serve', ...token, ...process.argv.slice(2)]
 const child = spawn(process.execPath, command, { stdio: 'inherit' })
 // A terminal's Ctrl-C reaches both; whoever ends this process alone means the service.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))

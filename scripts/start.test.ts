@@ -24,12 +24,22 @@ test('npm start serves, and whoever ends it ends the service', async () => {
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', text => (printed += text))
   const closed = once(child, 'close')
   await new Promise<void>((resolve, reject) => {
-    child.stdout.on('data', () => /http:\/\/\S+/.test(printed) && resolve())
+    child.stdout.on('data', () => /#token=\S+\n/.test(printed) && resolve())
     closed.then(() => reject(new Error(`it ended before it served:\n${printed}`)))
   })
   const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)!
   const response = await fetch(`${address}/v1/check`, { method: 'POST', body: '{"ip":"203.0.113.7"}' })
   expect(await response.json()).toMatchObject({ allowed: true, policy: 'per-ip' })
+  // The token is printed once, in the address of the page.
+  const tokens = [...printed.matchAll(/#token=(\S+)/g)].map(([, token]) => token!)
+  expect(tokens).toHaveLength(1)
+  const reset = (token: string) =>
+    fetch(`${address}/v1/reset`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: '{"ip":"203.0.113.7"}',
+    })
+  expect([(await reset('another')).status, (await reset(tokens[0]!)).status]).toEqual([401, 200])
   child.kill('SIGTERM')
   // Its output ends when nobody is left who could write to it.
   await closed

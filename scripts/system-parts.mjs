@@ -6,6 +6,7 @@ import { run } from './run.mjs'
 export const SYSTEM_PARTS = [
   { command: 'redis-server', apt: 'redis-server', neededBy: 'the Redis store tests' },
   { command: 'redis-sentinel', apt: 'redis-sentinel', neededBy: 'the failover tests' },
+  { command: 'faketime', apt: 'faketime', neededBy: 'the tests of a server whose clock is set' },
   { command: 'redis-cli', apt: 'redis-tools', neededBy: 'whoever looks into a server of the tests' },
   { command: 'nginx', apt: 'nginx', neededBy: 'the tests of proxies' },
   { command: 'caddy', apt: 'caddy', neededBy: 'the tests of proxies' },

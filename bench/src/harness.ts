@@ -16,6 +16,8 @@ export interface Field {
 export interface Settings {
   readonly rounds: number
   readonly sliceMs: number
+  /** The directory of another checkout whose build is measured beside this one. */
+  readonly against?: string
 }
 
 /** Everyone runs first, last and in between, and after either neighbour: rotated every round, and turned round every other. */
@@ -58,11 +60,12 @@ export type Measured = Pick<Entrant, 'role' | 'name' | 'rates' | 'readings' | 'n
  */
 export async function inSeveral(
   processes: number,
-  { rounds, sliceMs }: Settings,
+  settings: Settings,
   run: (settings: Settings) => Promise<readonly Measured[]>,
 ): Promise<Measured[]> {
   const runs: (readonly Measured[])[] = []
-  for (let i = 0; i < processes; i++) runs.push(await run({ rounds: Math.ceil(rounds / processes), sliceMs }))
+  const share = { ...settings, rounds: Math.ceil(settings.rounds / processes) }
+  for (let i = 0; i < processes; i++) runs.push(await run(share))
   return joined(runs)
 }
 

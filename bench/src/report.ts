@@ -29,7 +29,11 @@ export function isNoise(ratio: number, aa: number | null): boolean {
   return aa !== null && distance(ratio) <= aa
 }
 
+/** What this process has printed, for a table in the docs. */
+export const printed: Report[] = []
+
 export function print(report: Report): void {
+  printed.push(report)
   console.log(`\n${table(report)}\n${json(report)}`)
 }
 
@@ -78,7 +82,7 @@ export function json(report: Report): string {
   })
 }
 
-function readingsOf(rows: readonly Row[]): string[] {
+export function readingsOf(rows: readonly Row[]): string[] {
   return [...new Set(rows.flatMap(row => Object.keys(row.readings ?? {})))]
 }
 
@@ -87,7 +91,7 @@ function legend(aa: number | null): string {
   return `ratios: bigger is better for Sluice${noise}`
 }
 
-function figure(value: number): string {
+export function figure(value: number): string {
   return value >= 1000 ? Math.round(value).toLocaleString('en-US') : value.toPrecision(3)
 }
 

@@ -14,15 +14,16 @@ export interface Boot {
   /** Asked of the system if not given. */
   port?: number | undefined
   argsFor: (port: number) => readonly string[]
+  env?: Readonly<Record<string, string>> | undefined
 }
 
 /** A Redis process that answers. If somebody else has the port, it waits for the one asked for or takes another. */
 export async function boot(how: Boot): Promise<{ child: OwnProcess; port: number }> {
-  const { program, dir, port: wanted, argsFor } = how
+  const { program, dir, port: wanted, argsFor, env } = how
   const deadline = performance.now() + READY_WITHIN_MS
   for (;;) {
     const port = wanted ?? (await freePort())
-    const child = startProcess(program, argsFor(port), join(dir, 'redis.log'))
+    const child = startProcess(program, argsFor(port), join(dir, 'redis.log'), env)
     while (child.isRunning && performance.now() < deadline) {
       if (await answersAs(child, port)) return { child, port }
       await sleep(5)

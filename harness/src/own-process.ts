@@ -23,10 +23,15 @@ process.on('exit', () => {
 })
 
 /** Starts a program that never outlives this process and never keeps it alive either. Its output goes to `logFile`. */
-export function startProcess(command: string, args: readonly string[], logFile: string): OwnProcess {
+export function startProcess(
+  command: string,
+  args: readonly string[],
+  logFile: string,
+  env: Readonly<Record<string, string>> = {},
+): OwnProcess {
   const log = openSync(logFile, 'w')
   const [program, ...rest] = [...dyingWithUs(), command, ...args]
-  const child = spawn(program!, rest, { stdio: ['ignore', log, log] })
+  const child = spawn(program!, rest, { stdio: ['ignore', log, log], env: { ...process.env, ...env } })
   closeSync(log)
   child.unref()
   children.add(child)

@@ -12,6 +12,8 @@ export interface RedisOptions {
   args?: readonly string[] | ((port: number) => readonly string[])
   /** The text of a configuration file, for what must be in one: a sentinel keeps its memory there. */
   config?: string
+  /** Besides the environment of this process. */
+  env?: Readonly<Record<string, string>>
   /** Listen on a unix socket, too. */
   unixSocket?: boolean
   /** A folder of the caller's, which stays. By default one that goes with the server. */
@@ -57,7 +59,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
   const leave = () => {
     if (options.dir === undefined) removeFolder(dir)
   }
-  const how = { program: options.program ?? 'redis-server', dir, argsFor }
+  const how = { program: options.program ?? 'redis-server', dir, argsFor, env: options.env }
   const first = await boot({ ...how, port: options.port }).catch(error => {
     leave()
     throw error

@@ -67,11 +67,19 @@ export const storeFaults: readonly Fault[] = [
     replace: 'now !== this.now',
   },
   {
+    law: [3, 6],
+    part: 'time',
+    says: 'a clock that was set back far stands still until it is there again',
+    file: 'stores/memory/store-time.ts',
+    find: 'this.ahead += back',
+    replace: '',
+  },
+  {
     law: [6],
     part: 'time',
     says: "the machine's clock decides instead of the store's",
     file: 'stores/memory/store-time.ts',
-    find: 'this.clock.ticks()',
+    find: 'this.source.ticks()',
     replace: 'Date.now() * 1000',
   },
   {

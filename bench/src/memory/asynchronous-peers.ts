@@ -20,13 +20,6 @@ export function rateLimiterFlexible(limit: number, keys: Keys): Contestant {
   return { name: 'rate-limiter-flexible', ways: rejecting(key => limiter.consume(key), limit, keys) }
 }
 
-/** The same as its manual calls it: `await` each, as a request's handler does. */
-export function awaitedRateLimiterFlexible(limit: number, keys: Keys): Contestant {
-  const { ways } = rateLimiterFlexible(limit, keys)
-  const way = 'sequential awaits'
-  return { name: 'rate-limiter-flexible, each awaited', ways: { [way]: ways[way]! } }
-}
-
 /** Its union tells its limits apart by prefix, so here each needs one. */
 export function rateLimiterFlexibleUnion(limit: number, keys: Keys): Contestant {
   const limiters = ['a', 'b', 'c'].map(

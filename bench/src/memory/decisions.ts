@@ -1,91 +1,131 @@
-import { concurrency, fixedWindow, slidingLog, slidingWindow, tokenBucket } from 'sluice'
-import type { Field } from '../harness.ts'
+import type { Contestant } from '../entrant.ts'
 import type { Keys } from '../keys.ts'
+import { expressRateLimit, rateLimiterFlexible, rateLimiterFlexibleUnion } from './asynchronous-peers.ts'
+import { awaited, awaitedNewKeys, awaitedUnion } from './awaited-peer.ts'
 import {
-  awaitedRateLimiterFlexible,
-  expressRateLimit,
-  rateLimiterFlexible,
-  rateLimiterFlexibleUnion,
-} from './asynchronous-peers.ts'
+  brief,
+  hourly,
+  PLENTY,
+  sliding,
+  spent,
+  stays,
+  tenSlots,
+  threeKinds,
+  threeOf,
+  turningLog,
+  whole,
+} from './policies.ts'
 import { bareMap, clockAndKey } from './references.ts'
-import { generousBucket, sluice, sluiceOfThree, sluiceWithRelease } from './sluice.ts'
+import type { Build } from './sluice.ts'
 import { fastifyRateLimit, limiter } from './synchronous-peers.ts'
 
-/** As with `generousBucket`: everything is admitted, whoever is asked. */
-const PLENTY = 1_000_000
 const FEW_KEYS = 10_000
 const MANY_KEYS = 1_000_000
 
+/** The module that holds Sluice's loops: one instance for each build. */
+type Loops = typeof import('./sluice.ts')
+
 /** Who is measured side by side over so many keys. */
 export interface Decisions {
-  readonly keys: number
-  readonly fieldOf: (keys: Keys) => Omit<Field, 'fill'>
+  readonly keys?: number
+  readonly sluice: (loops: Loops, build: Build, keys: Keys) => Contestant
+  readonly peers?: (keys: Keys) => Contestant[]
+  readonly references?: (keys: Keys) => Contestant[]
 }
 
-/** By the name of their case. */
+const floor = (keys: Keys) => [bareMap(PLENTY, keys)]
+
+const bucket: Decisions = {
+  sluice: (loops, build, keys) => loops.onePolicy(build, stays, keys),
+  peers: keys => [
+    rateLimiterFlexible(PLENTY, keys),
+    awaited(PLENTY, keys),
+    expressRateLimit(PLENTY, keys),
+    fastifyRateLimit(PLENTY, keys),
+    limiter(PLENTY, 10, keys),
+  ],
+  references: keys => [bareMap(PLENTY, keys), clockAndKey(keys)],
+}
+
+/** By the name of their case. Keys come back and stay short of whole, and `allowed` is read, unless the name says otherwise. */
 export const decisions: Readonly<Record<string, Decisions>> = {
-  'token bucket, 10k keys': { keys: FEW_KEYS, fieldOf: everyone },
-  'token bucket, 1M keys': { keys: MANY_KEYS, fieldOf: everyone },
-  'three limits in one decision, 10k keys': {
-    keys: FEW_KEYS,
-    fieldOf: keys => ({
-      sluice: () => sluiceOfThree(generousBucket, keys),
-      peers: [rateLimiterFlexibleUnion(PLENTY, keys)],
-    }),
+  'token bucket, 10k keys': { ...bucket, keys: FEW_KEYS },
+  'token bucket, 1M keys': { ...bucket, keys: MANY_KEYS },
+  'token bucket, whole again at every visit': {
+    sluice: (loops, build, keys) => loops.onePolicy(build, whole, keys),
+    peers: keys => [awaited(PLENTY, keys)],
   },
-  // Fixed windows are what the counting peers do; `limiter` has buckets only.
+  'token bucket, a new key at every visit': {
+    sluice: (loops, build, keys) => loops.newKeys(build, brief, keys),
+    peers: () => [awaitedNewKeys()],
+  },
+  'token bucket, remaining and resetAfterMs read': {
+    sluice: (loops, build, keys) => loops.numbersRead(build, stays, keys),
+    peers: keys => [awaited(PLENTY, keys, { read: true })],
+  },
+  'token bucket, cost 5': {
+    sluice: (loops, build, keys) => loops.costOfFive(build, stays, keys),
+    peers: keys => [awaited(5 * PLENTY, keys, { cost: 5 })],
+  },
   'fixed window, 10k keys': {
-    keys: FEW_KEYS,
-    fieldOf: keys => ({
-      sluice: () => sluice(fixedWindow({ limit: PLENTY, window: '1h' }), keys),
-      peers: [rateLimiterFlexible(PLENTY, keys), expressRateLimit(PLENTY, keys), fastifyRateLimit(PLENTY, keys)],
-      references: [bareMap(PLENTY, keys)],
-    }),
-  },
-  // From here on no peer has the algorithm: only the floor is beside it.
-  'sliding window, 10k keys': {
-    keys: FEW_KEYS,
-    fieldOf: keys => ({
-      sluice: () => sluice(slidingWindow({ limit: PLENTY, window: '1h' }), keys),
-      references: [bareMap(PLENTY, keys)],
-    }),
-  },
-  // The window is short enough for the entries to leave about as fast as they come: full rings that keep turning.
-  'sliding log of 100, 10k keys': {
-    keys: FEW_KEYS,
-    fieldOf: keys => ({
-      sluice: () => sluice(slidingLog({ limit: 100, window: '100ms' }), keys),
-      references: [bareMap(PLENTY, keys)],
-    }),
-  },
-  'concurrency, consume and release, 10k keys': {
-    keys: FEW_KEYS,
-    fieldOf: keys => ({
-      sluice: () => sluiceWithRelease(concurrency({ limit: 10, ttl: '1m' }), keys),
-      references: [bareMap(PLENTY, keys)],
-    }),
-  },
-  // The fill takes the only token of the hour, so all that is timed is refused.
-  'refusals, 10k keys': {
-    keys: FEW_KEYS,
-    fieldOf: keys => ({
-      sluice: () => sluice(tokenBucket({ capacity: 1, refill: '1/h' }), keys),
-      peers: [rateLimiterFlexible(1, keys), expressRateLimit(1, keys), fastifyRateLimit(1, keys), limiter(1, 1, keys)],
-      references: [bareMap(1, keys)],
-    }),
-  },
-}
-
-function everyone(keys: Keys): Omit<Field, 'fill'> {
-  return {
-    sluice: () => sluice(generousBucket, keys),
-    peers: [
+    sluice: (loops, build, keys) => loops.onePolicy(build, hourly, keys),
+    // Fixed windows are what the counting peers do; `limiter` has buckets only.
+    peers: keys => [
       rateLimiterFlexible(PLENTY, keys),
-      awaitedRateLimiterFlexible(PLENTY, keys),
+      awaited(PLENTY, keys),
       expressRateLimit(PLENTY, keys),
       fastifyRateLimit(PLENTY, keys),
-      limiter(PLENTY, 10, keys),
     ],
-    references: [bareMap(PLENTY, keys), clockAndKey(keys)],
-  }
+    references: floor,
+  },
+  // No peer has a sliding window: beside it is what its users would use instead.
+  'sliding window, 10k keys': {
+    sluice: (loops, build, keys) => loops.onePolicy(build, sliding, keys),
+    peers: keys => [awaited(PLENTY, keys)],
+    references: floor,
+  },
+  'three limits, one key for all': {
+    sluice: (loops, build, keys) => loops.threeByOneKey(build, stays, keys),
+    peers: keys => [rateLimiterFlexibleUnion(PLENTY, keys), awaitedUnion(PLENTY, keys)],
+  },
+  'three limits, three keys': {
+    sluice: (loops, build, keys) => loops.threeLimits(build, threeOf(stays), keys),
+    peers: keys => [awaitedUnion(PLENTY, keys)],
+  },
+  'three limits, one without key': {
+    sluice: (loops, build, keys) => loops.threeLimits(build, threeOf(stays), keys, { shared: true }),
+    peers: keys => [awaitedUnion(PLENTY, keys)],
+  },
+  'three limits, three kinds': {
+    sluice: (loops, build, keys) => loops.threeLimits(build, threeKinds, keys),
+    peers: keys => [awaitedUnion(PLENTY, keys)],
+  },
+  'three limits, whole again at every visit': {
+    sluice: (loops, build, keys) => loops.threeLimits(build, threeOf(whole), keys),
+    peers: keys => [awaitedUnion(PLENTY, keys)],
+  },
+  'three limits, remaining and resetAfterMs read': {
+    sluice: (loops, build, keys) => loops.threeLimits(build, threeOf(stays), keys, { read: true }),
+    peers: keys => [awaitedUnion(PLENTY, keys, { read: true })],
+  },
+  'sliding log of 100, 10k keys': {
+    sluice: (loops, build, keys) => loops.onePolicy(build, turningLog, keys),
+    references: floor,
+  },
+  'concurrency, consume and release, 10k keys': {
+    sluice: (loops, build, keys) => loops.slotReleased(build, tenSlots, keys),
+    references: floor,
+  },
+  'refusals, 10k keys': {
+    sluice: (loops, build, keys) => loops.onePolicy(build, spent, keys),
+    peers: keys => [
+      rateLimiterFlexible(1, keys),
+      expressRateLimit(1, keys),
+      fastifyRateLimit(1, keys),
+      limiter(1, 1, keys),
+    ],
+    references: keys => [bareMap(1, keys)],
+  },
 }
+
+export const keysIn = ({ keys = FEW_KEYS }: Decisions): number => keys

@@ -7,7 +7,7 @@ import { HOUR_SECONDS } from './asynchronous-peers.ts'
 import { growthOf } from './growth.ts'
 import { ROOMY } from './sluice.ts'
 
-const LONG_LOG = slidingLog({ limit: 100_000, window: '1h' })
+const LONG_LOG = slidingLog({ limit: 65_536, window: '1h' })
 
 const builds: Readonly<Record<string, (size: number) => unknown>> = {
   // One token a quarter of an hour: every key is still short of one when it is weighed, so none may be forgotten.

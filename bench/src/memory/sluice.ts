@@ -1,69 +1,98 @@
-import { createLimiter, memoryStore, type Policy, tokenBucket } from 'sluice'
+import type * as library from 'sluice'
+import type { Policy } from 'sluice'
 import type { Contestant } from '../entrant.ts'
 import { after, type Keys } from '../keys.ts'
+
+/**
+ * A build of the library: this one, or the one of another checkout (`--against`). Nothing here imports the library itself.
+ * A second build gets a second instance of this module, so that each has loops of its own: shared ones would see the
+ * classes of both, and slow both down.
+ */
+export type Build = Pick<typeof library, 'createLimiter' | 'memoryStore'>
 
 /** Room for every key there is here, with some to spare: a full table would be a different measurement. */
 export const ROOMY = 2 ** 24
 
-/**
- * Never refuses and never refills within a run: a key that is whole again may be forgotten, and then Sluice would be
- * timed with fewer live keys than its peers.
- */
-export const generousBucket = tokenBucket({ capacity: 1_000_000, refill: '10/h' })
+/** Decides for the key of that number and says whether it passed. */
+type Decide = (key: number) => boolean
 
-export function sluice(policy: Policy, keys: Keys): Contestant {
+interface Caller {
+  readonly user: string
+  readonly ip: string
+  readonly org: string
+}
+
+export function onePolicy({ createLimiter, memoryStore }: Build, policy: Policy, keys: Keys): Contestant {
   const limiter = createLimiter(policy, { store: memoryStore({ maxKeys: ROOMY }) })
-  let at = 0
-  return {
-    name: 'sluice',
-    ways: {
-      'the returned decision': count => {
-        let admitted = 0
-        for (let i = 0; i < count; i++) {
-          if (limiter.consume(`user:${keys.order[at]}`).allowed) admitted++
-          at = after(keys, at)
-        }
-        return admitted
-      },
-    },
-  }
+  return contestant(keys, key => limiter.consume(`user:${key}`).allowed)
+}
+
+/** As a handler does that writes its own headers. */
+export function numbersRead({ createLimiter, memoryStore }: Build, policy: Policy, keys: Keys): Contestant {
+  const limiter = createLimiter(policy, { store: memoryStore({ maxKeys: ROOMY }) })
+  return contestant(keys, key => {
+    const decision = limiter.consume(`user:${key}`)
+    return decision.allowed && decision.remaining + decision.resetAfterMs >= 0
+  })
+}
+
+export function costOfFive({ createLimiter, memoryStore }: Build, policy: Policy, keys: Keys): Contestant {
+  const limiter = createLimiter(policy, { store: memoryStore({ maxKeys: ROOMY }) })
+  return contestant(keys, key => limiter.consume(`user:${key}`, { cost: 5 }).allowed)
+}
+
+export function newKeys({ createLimiter, memoryStore }: Build, policy: Policy, keys: Keys): Contestant {
+  const limiter = createLimiter(policy, { store: memoryStore({ maxKeys: ROOMY }) })
+  let visits = 0
+  return contestant(keys, () => limiter.consume(`user:${visits++}`).allowed)
 }
 
 /** A slot taken and given back counts as one decision. */
-export function sluiceWithRelease(policy: Policy, keys: Keys): Contestant {
+export function slotReleased({ createLimiter, memoryStore }: Build, policy: Policy, keys: Keys): Contestant {
   const limiter = createLimiter(policy, { store: memoryStore({ maxKeys: ROOMY }) })
-  let at = 0
-  return {
-    name: 'sluice',
-    ways: {
-      'the returned decision': count => {
-        let admitted = 0
-        for (let i = 0; i < count; i++) {
-          const decision = limiter.consume(`user:${keys.order[at]}`)
-          if (decision.allowed) admitted++
-          decision.release()
-          at = after(keys, at)
-        }
-        return admitted
-      },
-    },
-  }
+  return contestant(keys, key => {
+    const decision = limiter.consume(`user:${key}`)
+    decision.release()
+    return decision.allowed
+  })
 }
 
-interface Subject {
-  readonly id: string
+/** Three limits, each with its own key function, all by the same key: the peer's union also takes one key for its three. */
+export function threeByOneKey({ createLimiter, memoryStore }: Build, policy: Policy, keys: Keys): Contestant {
+  const limit = { policy, key: (caller: { id: string }) => caller.id }
+  const limiter = createLimiter({ limits: { a: limit, b: limit, c: limit }, store: memoryStore({ maxKeys: ROOMY }) })
+  return contestant(keys, key => limiter.consume({ id: `user:${key}` }).allowed)
 }
 
-/** Three limits, each with its own key function, decided as one: the peer's union also takes one key for its three. */
-export function sluiceOfThree(policy: Policy, keys: Keys): Contestant {
+/** By three different keys, or with the organisation's limit shared by all. */
+export function threeLimits(
+  { createLimiter, memoryStore }: Build,
+  [byUser, byIp, byOrg]: readonly [Policy, Policy, Policy],
+  keys: Keys,
+  { shared = false, read = false } = {},
+): Contestant {
   const limiter = createLimiter({
     limits: {
-      a: { policy, key: (subject: Subject) => subject.id },
-      b: { policy, key: (subject: Subject) => subject.id },
-      c: { policy, key: (subject: Subject) => subject.id },
+      user: { policy: byUser, key: (caller: Caller) => caller.user },
+      ip: { policy: byIp, key: (caller: Caller) => caller.ip },
+      org: shared ? { policy: byOrg } : { policy: byOrg, key: (caller: Caller) => caller.org },
     },
     store: memoryStore({ maxKeys: ROOMY }),
   })
+  const consume = (key: number) => {
+    const user = `user:${key}`
+    // Each other key is another permutation of the same numbers: three places in memory, none of them near another.
+    const ip = `ip:${(key * 7919) % keys.size}`
+    return limiter.consume({ user, ip, org: shared ? user : `org:${(key * 104_729) % keys.size}` })
+  }
+  if (!read) return contestant(keys, key => consume(key).allowed)
+  return contestant(keys, key => {
+    const decision = consume(key)
+    return decision.allowed && decision.remaining + decision.resetAfterMs >= 0
+  })
+}
+
+function contestant(keys: Keys, decide: Decide): Contestant {
   let at = 0
   return {
     name: 'sluice',
@@ -71,7 +100,7 @@ export function sluiceOfThree(policy: Policy, keys: Keys): Contestant {
       'the returned decision': count => {
         let admitted = 0
         for (let i = 0; i < count; i++) {
-          if (limiter.consume({ id: `user:${keys.order[at]}` }).allowed) admitted++
+          if (decide(keys.order[at]!)) admitted++
           at = after(keys, at)
         }
         return admitted

@@ -11,8 +11,8 @@ const PROCESSES = 5
 export const throughputCases: readonly BenchCase[] = Object.keys(decisions).map(name => ({
   name,
   run: async settings => {
-    const measured = await inSeveral(PROCESSES, settings, async ({ rounds, sliceMs }) => {
-      const args = [name, String(rounds), String(sliceMs)]
+    const measured = await inSeveral(PROCESSES, settings, async ({ rounds, sliceMs, against = '' }) => {
+      const args = [name, String(rounds), String(sliceMs), against]
       return (await inChild(PROCESS, args, PROCESS_LIMIT_MS)) as Measured[]
     })
     const { rows, aa } = ranked(measured, ({ rates }) => rates, 'more')

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Decider } from './decider/decider.ts'
+import { socketGate, TokenGate } from './http/gate.ts'
 import { type HttpOptions, startHttp } from './http/server.ts'
 import { startResp } from './resp/server.ts'
 import { startGrpc } from './rls/grpc-server.ts'
@@ -20,11 +21,13 @@ export interface Doors {
   close(): Promise<void>
 }
 
-type Background = Pick<HttpOptions, 'gate' | 'metrics' | 'metricsText' | 'site' | 'onError'>
+/** What the doors of a service have in common. */
+export type Background = Pick<HttpOptions, 'metrics' | 'metricsText' | 'site' | 'onError'>
 
 export async function openDoors(settings: Settings, decider: Decider, background: Background): Promise<Doors> {
   const { host, checkToken, drainMs } = settings
   const { onError } = background
+  const gate = new TokenGate(settings)
   const closers: ((graceMs: number) => Promise<void>)[] = []
   const opened = <T extends { close(graceMs: number): Promise<void> }>(door: T): T => {
     closers.push(graceMs => door.close(graceMs))
@@ -32,7 +35,7 @@ export async function openDoors(settings: Settings, decider: Decider, background
   }
   const close = async (graceMs: number) => void (await Promise.all(closers.map(one => one(graceMs))))
   try {
-    const http = opened(await startHttp({ ...background, host, port: settings.httpPort, decider }))
+    const http = opened(await startHttp({ ...background, gate, where: { host, port: settings.httpPort }, decider }))
     const tls = tlsOf(settings)
     const grpc = opened(
       await startGrpc({
@@ -40,7 +43,7 @@ export async function openDoors(settings: Settings, decider: Decider, background
         host,
         port: settings.grpcPort,
         onError,
-        ...(checkToken !== '' && { opens: authorization => background.gate.checks(authorization) }),
+        ...(checkToken !== '' && { opens: authorization => gate.checks(authorization) }),
         ...(tls && { tls }),
       }),
     )
@@ -55,6 +58,17 @@ export async function openDoors(settings: Settings, decider: Decider, background
     await close(0)
     throw error
   }
+}
+
+/** The socket of operators, if there is to be one. */
+export async function openAdminSocket(
+  { adminSocket, drainMs }: Settings,
+  decider: Decider,
+  background: Background,
+): Promise<{ close(): Promise<void> }> {
+  if (adminSocket === '') return { close: async () => {} }
+  const door = await startHttp({ ...background, gate: socketGate, where: { path: adminSocket }, decider })
+  return { close: () => door.close(drainMs) }
 }
 
 function tlsOf({ tlsCert, tlsKey }: Settings) {

@@ -67,6 +67,7 @@ export class Engine {
     const memory = kind === 'memory' ? (store as MemoryStore).stats() : undefined
     return {
       activeKeys: (memory?.keys ?? 0) + (throttle?.keys ?? 0),
+      holds: memory?.holds ?? 0,
       overflowed: (memory?.overflowed ?? 0) + (throttle?.overflowed ?? 0),
       breakerOpen: this.outages > 0,
       shadows: this.decider.shadows(),

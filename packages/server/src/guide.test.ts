@@ -18,6 +18,7 @@ const blocks = (page: string, language: string) =>
 interface Curl {
   readonly path: string
   readonly body: string | undefined
+  readonly headers: Record<string, string>
   readonly status: number
 }
 
@@ -27,7 +28,8 @@ function curls(): Curl[] {
     const [, words, status] = /^curl (.*?) +# (\d{3})$/.exec(line) ?? []
     if (words === undefined) throw new Error(`expected curl … # status, got ${line}`)
     const [, path] = /'?localhost:8080(\/[^' ]*)'?$/.exec(words)!
-    return { path: path!, body: /-d '([^']*)'/.exec(words)?.[1], status: Number(status) }
+    const headers = words.includes('-H "$AUTH" ') ? { authorization: 'Bearer a-token' } : {}
+    return { path: path!, headers, body: /-d '([^']*)'/.exec(words)?.[1], status: Number(status) }
   })
 }
 
@@ -36,11 +38,11 @@ test.each([...blocks(guide, 'yaml'), ...blocks(reference, 'yaml')])('rules in th
 })
 
 test('every call that the guide makes is answered as it says', async () => {
-  const { get, post } = await served(blocks(guide, 'yaml')[0]!)
+  const { get, post } = await served(blocks(guide, 'yaml')[0]!, { 'admin-token': 'a-token' })
   const called: string[] = []
   let id = ''
-  for (const { path, body, status } of curls()) {
-    const answer = body === undefined ? await get(path) : await post(path, body.replace('…', id))
+  for (const { path, body, headers, status } of curls()) {
+    const answer = body === undefined ? await get(path, headers) : await post(path, body.replace('…', id), headers)
     expect([path, body, answer.status]).toEqual([path, body, status])
     id = answer.json.id ?? id
     called.push(path.split('?')[0]!)

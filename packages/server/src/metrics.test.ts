@@ -12,7 +12,7 @@ limits:
   per-user: { key: user, sliding-log: 100/1h }
   trial: { key: user, sliding-log: 1/1h, mode: shadow }
 `
-const NOTHING: Readings = { activeKeys: 0, overflowed: 0, breakerOpen: false, shadows: [] }
+const NOTHING: Readings = { activeKeys: 0, holds: 0, overflowed: 0, breakerOpen: false, shadows: [] }
 
 async function scraped({ get }: Served) {
   return scrape((await get('/metrics')).body)
@@ -29,6 +29,7 @@ test('every metric of the contract is there from the start, by its name and type
     ratelimit_store_errors_total: 'counter',
     ratelimit_breaker_state: 'gauge',
     ratelimit_active_keys: 'gauge',
+    ratelimit_held_reservations: 'gauge',
     ratelimit_overflow_keys_total: 'counter',
     ratelimit_shadow_divergence_total: 'counter',
     sluice_requests_total: 'counter',
@@ -56,7 +57,8 @@ test('decisions are counted by the limit that made them, shadows by themselves',
     'ratelimit_shadow_divergence_total{policy="trial",from="refused",to="allowed"}': 0,
     'sluice_requests_total{door="http"}': 6,
     ratelimit_check_duration_seconds_count: 7,
-    ratelimit_active_keys: 3,
+    ratelimit_active_keys: 4,
+    ratelimit_held_reservations: 1,
     ratelimit_breaker_state: 0,
     ratelimit_overflow_keys_total: 0,
   })

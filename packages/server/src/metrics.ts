@@ -16,6 +16,8 @@ export type Counts = readonly (readonly [series: string, added: number])[]
 /** What is read when somebody asks, rather than counted as it happens. */
 export interface Readings {
   readonly activeKeys: number
+  /** Reservations held. */
+  readonly holds: number
   readonly overflowed: number
   readonly breakerOpen: boolean
   readonly shadows: readonly ShadowState[]
@@ -100,7 +102,7 @@ export class Metrics {
     for (const [series, added] of counts) this.add(series, added)
   }
 
-  text({ activeKeys, overflowed, breakerOpen, shadows }: Readings): string {
+  text({ activeKeys, holds, overflowed, breakerOpen, shadows }: Readings): string {
     this.writeOut()
     const lines = Object.entries(COUNTERS).flatMap(([name, help]) =>
       metric(
@@ -120,6 +122,7 @@ export class Metrics {
       ...this.histogram(),
       ...plain('ratelimit_breaker_state', 'gauge', 'Whether the store is given up for now.', Number(breakerOpen)),
       ...plain('ratelimit_active_keys', 'gauge', 'Keys with state in this process.', activeKeys),
+      ...plain('ratelimit_held_reservations', 'gauge', 'Reservations held in this process.', holds),
       ...plain('ratelimit_overflow_keys_total', 'counter', 'Decisions on shared state, for want of room.', overflowed),
       ...metric(
         'ratelimit_shadow_divergence_total',

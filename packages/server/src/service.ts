@@ -1,9 +1,8 @@
 import type { Clock } from 'sluice'
-import type { Decider, Maybe } from './decider/decider.ts'
+import type { Maybe } from './decider/decider.ts'
 import type { ParsedRules } from './decider/local-decider.ts'
-import { type Doors, openDoors } from './doors.ts'
+import { type Background, type Doors, openAdminSocket, openDoors } from './doors.ts'
 import { Engine, siteOf } from './engine.ts'
-import { Gate } from './http/gate.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { RulesKeeper } from './rules-keeper.ts'
@@ -23,13 +22,18 @@ export async function startService(settings: Settings, log: Log, clock?: Clock):
       doors.count()
       return engine.metricsText()
     }
-    const doors: Doors = await openFor(settings, log, keeper, engine.decider, engine.metrics, text)
+    const background = backgroundOf(log, keeper, engine.metrics, text)
+    const socket = await openAdminSocket(settings, engine.decider, background)
+    const doors: Doors = await openDoors(settings, engine.decider, background).catch(async error => {
+      await socket.close()
+      throw error
+    })
     return {
       ports: doors.ports,
       reload: () => keeper.reload(),
       async close() {
         keeper.stop()
-        await doors.close()
+        await Promise.all([doors.close(), socket.close()])
         await engine.close()
       },
     }
@@ -57,19 +61,16 @@ export function openEngine(settings: Settings, log: Log, clock?: Clock): { engin
   return { engine, keeper }
 }
 
-/** Opens the doors to a decider, be it in this process or in another. */
-export function openFor(
-  settings: Settings,
+/** What doors need beside a decider, which may be in this process or in another. */
+export function backgroundOf(
   log: Log,
   keeper: RulesKeeper,
-  decider: Decider,
   metrics: Metrics,
   metricsText: () => Maybe<string>,
-): Promise<Doors> {
+): Background {
   let own: ParsedRules['own']
   let site = siteOf(keeper.current)
-  return openDoors(settings, decider, {
-    gate: new Gate(settings),
+  return {
     metrics,
     metricsText,
     site() {
@@ -81,5 +82,5 @@ export function openFor(
       return site
     },
     onError: error => log.warn('a request could not be answered', { error: String(error) }),
-  })
+  }
 }

@@ -16,6 +16,11 @@ const port = upTo(65_535)
 const text = (value: string) => value
 /** What a header can carry as it is: with a space or an umlaut in it, a token would open nothing. */
 const token = (text: string) => (/^[!-~]+$/.test(text) ? text : undefined)
+/** What systems allow for the address of a unix socket; Linux allows four more. */
+const LONGEST_SOCKET_PATH = 103
+const socketPath = (text: string) =>
+  Buffer.byteLength(text) <= LONGEST_SOCKET_PATH && !text.includes('\0') ? text : undefined
+const hostNames = (text: string) => (/^[\w.-]+(,[\w.-]+)*$/.test(text) ? text : undefined)
 const PORT = 'a port from 0 (a free one) to 65535'
 const TOKEN = 'a secret of letters, digits and signs of ASCII'
 const MOST_WORKERS = 256
@@ -65,7 +70,15 @@ export const SETTINGS = {
     '',
     token,
     TOKEN,
-    'What reset, refund and mode changes must bring. Without it they work from this machine only.',
+    'What operators must bring. Without it they have the socket only; auto makes one and prints it once.',
+  ),
+  adminSocket: setting(
+    'admin-socket',
+    'SLUICE_ADMIN_SOCKET',
+    '',
+    socketPath,
+    `a path of at most ${LONGEST_SOCKET_PATH} bytes`,
+    'A unix socket where operators need no token, for the user who runs the service alone.',
   ),
   checkToken: setting(
     'check-token',
@@ -74,6 +87,14 @@ export const SETTINGS = {
     token,
     TOKEN,
     'What checks must bring, over HTTP as a bearer token, over RESP by AUTH.',
+  ),
+  hosts: setting(
+    'hosts',
+    'SLUICE_HOSTS',
+    '',
+    hostNames,
+    'names of hosts, separated by commas',
+    'Names by which programs and pages on this machine call the service, beside addresses and localhost.',
   ),
   secret: setting(
     'secret',

@@ -131,11 +131,20 @@ test('a mode set in one worker over Redis is set in all, and in those that come 
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const rules = rulesFile('limits:\n  caller: { key: ip, sliding-window: 1/1h, on_outage: closed }\n')
-  const running = await serve([rules, '--workers', '3', '--store', `redis://127.0.0.1:${redis.port}`])
+  const running = await serve([
+    rules,
+    '--workers',
+    '3',
+    '--store',
+    `redis://127.0.0.1:${redis.port}`,
+    '--admin-token',
+    'an-operator',
+  ])
   const { ports } = running
+  const headers = { authorization: 'Bearer an-operator' }
   const isOff = async () => (await allowed(ports.http, 'a', 30)) === 30
   expect(await isOff()).toBe(false)
-  const set = { method: 'POST', body: '{"limit":"caller","mode":"off"}' }
+  const set = { method: 'POST', headers, body: '{"limit":"caller","mode":"off"}' }
   expect((await fetch(`http://127.0.0.1:${ports.http}/v1/modes`, set)).status).toBe(200)
   await until('all workers have heard of it', isOff)
   for (const worker of workersOf(running.pid).slice(1)) process.kill(worker, 'SIGKILL')

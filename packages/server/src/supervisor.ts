@@ -1,13 +1,15 @@
 import cluster, { type Worker } from 'node:cluster'
 import { randomBytes } from 'node:crypto'
-import type { LimitMode } from 'sluice'
+import { type LimitMode, SluiceError } from 'sluice'
+import type { Decider } from './decider/decider.ts'
 import { type Answers, type Asked, answerAll, type Owner } from './decider/wire.ts'
-import type { Ports } from './doors.ts'
+import { openAdminSocket, type Ports } from './doors.ts'
+import type { Engine } from './engine.ts'
 import type { Log } from './log.ts'
 import type { Counts, Readings } from './metrics.ts'
 import { Metrics } from './metrics.ts'
 import type { RulesKeeper } from './rules-keeper.ts'
-import { openEngine, type Service } from './service.ts'
+import { backgroundOf, openEngine, type Service } from './service.ts'
 import type { Settings } from './settings.ts'
 
 /** What a worker tells: questions for the owner of the state, what it counted, what an operator changed, or that it is open. */
@@ -17,6 +19,15 @@ export type ToWorker = { readonly answers: Answers } | SetMode | { readonly comm
 export interface SetMode {
   readonly limit: string
   readonly mode: LimitMode
+}
+
+/** Sets what another process was told. */
+export function setModeIn(decider: Decider, { limit, mode }: SetMode): void {
+  try {
+    void decider.setMode(limit, mode)
+  } catch {
+    // Its rules are newer, and have no such limit.
+  }
 }
 
 /** A worker that ends by itself comes back, later each time it does so again soon. */
@@ -41,6 +52,7 @@ class Supervisor {
   private readonly settings: Settings
   private readonly log: Log
   private readonly metrics: Metrics
+  private readonly engine: Engine
   private readonly owner: Owner & { close(): Promise<void>; reload(): boolean }
   private readonly workers = new Set<Worker>()
   private readonly keeper: RulesKeeper
@@ -52,10 +64,12 @@ class Supervisor {
   private isServing = false
 
   constructor(settings: Settings, log: Log) {
-    this.settings = settings
+    // Ids that one process seals another must open.
+    this.settings = { ...settings, secret: settings.secret || randomBytes(32).toString('hex') }
     this.log = log
-    const { engine, keeper } = openEngine(settings, log)
+    const { engine, keeper } = openEngine(this.settings, log)
     this.keeper = keeper
+    this.engine = engine
     this.metrics = engine.isShared ? new Metrics() : engine.metrics
     this.owner = {
       decider: engine.decider,
@@ -70,10 +84,13 @@ class Supervisor {
 
   async start(count: number): Promise<Service> {
     cluster.setupPrimary({ serialization: 'advanced' })
-    // Ids that one worker seals another must open.
-    const secret = this.settings.secret || randomBytes(32).toString('hex')
-    const environment = { SLUICE_SECRET: secret }
-    const opened = await this.openAll(count, environment)
+    const { secret, adminToken } = this.settings
+    const environment = { SLUICE_SECRET: secret, SLUICE_ADMIN_TOKEN: adminToken }
+    const socket = await this.openSocket()
+    const opened = await this.openAll(count, environment).catch(async error => {
+      await Promise.all([socket.close(), this.owner.close()])
+      throw error
+    })
     this.isServing = true
     return {
       ports: opened[0]!,
@@ -81,8 +98,36 @@ class Supervisor {
         this.tell({ command: 'reload' })
         return this.owner.reload()
       },
-      close: () => this.close(),
+      close: async () => void (await Promise.all([this.close(), socket.close()])),
     }
+  }
+
+  /** The socket of operators is of this process: it outlives workers, and what is set there reaches all of them. */
+  private async openSocket(): Promise<{ close(): Promise<void> }> {
+    const { engine } = this
+    const text = () => this.metrics.text(engine.readings())
+    const background = backgroundOf(this.log, this.keeper, this.metrics, text)
+    try {
+      return await openAdminSocket(this.settings, engine.isShared ? this.operators() : engine.decider, background)
+    } catch (error) {
+      await this.owner.close()
+      throw error
+    }
+  }
+
+  /** Over a shared store each worker decides by itself, and has to be told. */
+  private operators(): Decider {
+    const setMode: Decider['setMode'] = (limit, mode) => {
+      this.engine.decider.setMode(limit, mode)
+      this.remember({ limit, mode })
+    }
+    const shadows = () => {
+      throw new SluiceError(
+        'SLUICE_NOT_SUPPORTED',
+        'expected one process, got several over a shared store: each counts the shadows of what it decided; see /metrics',
+      )
+    }
+    return Object.create(this.engine.decider, { setMode: { value: setMode }, shadows: { value: shadows } }) as Decider
   }
 
   /** Where one worker cannot open its doors none will, and it has said why. */
@@ -91,7 +136,6 @@ class Supervisor {
       return await Promise.all(Array.from({ length: count }, () => this.fork(environment)))
     } catch (error) {
       for (const worker of this.workers) worker.process.kill()
-      await this.owner.close()
       throw error
     }
   }
@@ -104,8 +148,10 @@ class Supervisor {
       worker.on('message', (message: FromWorker) => {
         if ('asked' in message) this.answer(worker, message)
         else if ('counts' in message) this.metrics.merge(message.counts)
-        else if ('mode' in message) this.setMode(worker, message)
-        else {
+        else if ('mode' in message) {
+          this.remember(message, worker)
+          setModeIn(this.engine.decider, message)
+        } else {
           for (const mode of this.currentModes().values()) worker.send(mode)
           this.pauseMs = FIRST_PAUSE_MS
           resolve(message.ports)
@@ -141,7 +187,7 @@ class Supervisor {
   }
 
   /** In the order they arrive here, so that all workers end with the same. */
-  private setMode(from: Worker, mode: SetMode): void {
+  private remember(mode: SetMode, from?: Worker): void {
     this.currentModes().set(mode.limit, mode)
     this.tell(mode, from)
   }

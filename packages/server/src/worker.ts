@@ -1,14 +1,14 @@
 import type { Decider } from './decider/decider.ts'
 import { FarDecider } from './decider/far-decider.ts'
 import type { LocalDecider } from './decider/local-decider.ts'
-import type { Doors } from './doors.ts'
+import { type Doors, openDoors } from './doors.ts'
 import type { Log } from './log.ts'
 import { Metrics } from './metrics.ts'
 import { RulesKeeper } from './rules-keeper.ts'
-import { openEngine, openFor } from './service.ts'
+import { backgroundOf, openEngine } from './service.ts'
 import type { Settings } from './settings.ts'
 import { isSharedStore } from './store-from.ts'
-import type { FromWorker, SetMode, ToWorker } from './supervisor.ts'
+import { type FromWorker, type SetMode, setModeIn, type ToWorker } from './supervisor.ts'
 
 /** How often what was counted here goes to the process that answers Prometheus. */
 const COUNTS_EVERY_MS = 1000
@@ -59,7 +59,11 @@ async function open(settings: Settings, log: Log, far: FarDecider): Promise<Open
   const metrics = new Metrics()
   const keeper = new RulesKeeper(settings, quiet, { use: () => {}, counted: () => {} })
   if (!isSharedStore(settings.store || keeper.store)) {
-    const doors = await openFor(settings, log, keeper, far, metrics, () => far.metrics())
+    const doors = await openDoors(
+      settings,
+      far,
+      backgroundOf(log, keeper, metrics, () => far.metrics()),
+    )
     // The owner has heard of it, and decides.
     const setMode = () => {}
     return { doors, metrics, reload: () => keeper.reload(), setMode, close: async () => keeper.stop() }
@@ -72,18 +76,13 @@ async function open(settings: Settings, log: Log, far: FarDecider): Promise<Open
     return far.metrics(own.engine.readings())
   }
   const { decider } = own.engine
-  const doors = await openFor(settings, log, own.keeper, tellingModes(decider), own.engine.metrics, text)
+  const background = backgroundOf(log, own.keeper, own.engine.metrics, text)
+  const doors = await openDoors(settings, tellingModes(decider), background)
   return {
     doors,
     metrics: own.engine.metrics,
     reload: () => own.keeper.reload(),
-    setMode({ limit, mode }) {
-      try {
-        decider.setMode(limit, mode)
-      } catch {
-        // Its rules are newer, and have no such limit.
-      }
-    },
+    setMode: mode => setModeIn(decider, mode),
     async close() {
       own.keeper.stop()
       await own.engine.close()

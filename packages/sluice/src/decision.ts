@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 /** Why a decision fell as it did. */
-export type Reason = 'ok' | 'limited' | 'cost-exceeds-limit' | 'blocked' | 'outage'
+export type Reason = 'ok' | 'limited' | 'cost-exceeds-limit' | 'blocked' | 'too-many-holds' | 'outage'
 
 /** How a decision made without its store was made; `false` when the store decided. */
 export type Degraded = false | 'open' | 'local' | 'closed'

@@ -33,6 +33,9 @@ export const ERROR_CODES = [
   'SLUICE_KEY_TOO_LONG',
   'SLUICE_BAD_RULES',
   'SLUICE_BAD_REQUEST',
+  'SLUICE_WAIT_TOO_LONG',
+  'SLUICE_THROTTLED',
+  'SLUICE_BACKLOG_FULL',
 ] as const
 
 export type ErrorCode = (typeof ERROR_CODES)[number]

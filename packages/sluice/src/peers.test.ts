@@ -247,7 +247,6 @@ describe('many keys', () => {
 })
 
 describe.each([
-  slidingLog({ limit: 200_000, window: '1m' }),
   slidingWindow({ limit: 200_000, window: '1m' }),
   fixedWindow({ limit: 200_000, window: '1m' }),
   tokenBucket({ capacity: 200_000, refill: '1/m' }),

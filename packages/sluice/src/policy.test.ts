@@ -110,9 +110,9 @@ const BAD: readonly (readonly [name: string, make: Make, rows: readonly Bad[]])[
       ...badLimits('limit', { window: '1m' }),
       ...badDurations('window', 'SLUICE_BAD_WINDOW', { limit: 1 }),
       [
-        { limit: 2 ** 24 + 1, window: '1m' },
+        { limit: 2 ** 16 + 1, window: '1m' },
         'SLUICE_BAD_LIMIT',
-        'a slidingLog limit up to 16777216, got 16777217; it keeps',
+        'a slidingLog limit up to 65536, got 65537; it keeps one time for each unit of cost: use slidingWindow with buckets, or tokenBucket',
       ],
     ],
   ],
@@ -170,7 +170,7 @@ describe('a policy', () => {
     [fixedWindow({ limit: 5, window: '1h' }), { limit: 5, windowMs: 3_600_000, align: 'epoch' }],
     [fixedWindow({ limit: 5, align: 'month' }), { limit: 5, windowMs: 0, align: 'month', timeZone: 'UTC' }],
     [slidingWindow({ limit: MAX_LIMIT, window: 1 }), { limit: MAX_LIMIT, windowMs: 1, buckets: 1 }],
-    [slidingLog({ limit: 2 ** 24, window: '366d' }), { limit: 2 ** 24, windowMs: 366 * 86_400_000 }],
+    [slidingLog({ limit: 2 ** 16, window: '366d' }), { limit: 2 ** 16, windowMs: 366 * 86_400_000 }],
     [concurrency({ limit: 3, ttl: '30s' }), { limit: 3, ttlMs: 30_000 }],
   ])('is plain data: %o', (policy, fields) => {
     expect(policy).toEqual({ kind: policy.kind, ...fields })

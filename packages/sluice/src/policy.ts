@@ -150,7 +150,7 @@ export function slidingLog(options: { limit: number; window: Duration }): Slidin
       'SLUICE_BAD_LIMIT',
       `a slidingLog limit up to ${MAX_LOG}`,
       size,
-      'it keeps one time per request: use slidingWindow',
+      'it keeps one time for each unit of cost: use slidingWindow with buckets, or tokenBucket',
     )
   }
   return Object.freeze({ kind: 'slidingLog', limit: size, windowMs: windowOf(window, 'slidingLog window') })
@@ -163,7 +163,8 @@ export function concurrency(options: { limit: number; ttl: Duration }): Concurre
 }
 
 const MAX_BUCKETS = 256
-const MAX_LOG = 2 ** 24
+/** A log takes 8 bytes for each of its limit, and all of them at once for a cost as large: beyond this it is too slow to decide. */
+const MAX_LOG = 65_536
 
 /** What may stand where a policy is expected: a policy, one that went through JSON, or a rate for `slidingWindow`. */
 export type PolicyLike = Policy | RateText

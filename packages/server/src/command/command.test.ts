@@ -47,9 +47,9 @@ test.each(['--version', '-v', 'serve --version'])('sluice %s is the version of t
 })
 
 test.each<[words: string[], err: string]>([
-  [['nonsense'], "expected a command serve, check or explain, got 'nonsense'; see sluice --help"],
-  [['__proto__'], "expected a command serve, check or explain, got '__proto__'; see sluice --help"],
-  [['toString'], "expected a command serve, check or explain, got 'toString'; see sluice --help"],
+  [['nonsense'], "expected a command serve, check, explain, modes, reset, block, got 'nonsense'; see sluice --help"],
+  [['__proto__'], "expected a command serve, check, explain, modes, reset, block, got '__proto__'; see sluice --help"],
+  [['toString'], "expected a command serve, check, explain, modes, reset, block, got 'toString'; see sluice --help"],
   [['check'], 'expected sluice check <file or folder>; see sluice --help'],
   [['check', 'a', 'b'], 'expected sluice check <file or folder>; see sluice --help'],
   [['check', 'a', '--replicas', '0'], "expected --replicas as a number from 1 on, got '0'; see sluice --help"],

@@ -6,15 +6,21 @@ import { SETTINGS } from '../settings.ts'
 import { check } from './check.ts'
 import { explain } from './explain.ts'
 import { helpText } from './help.ts'
+import { block, modes, reset } from './operate.ts'
 import { serve } from './serve.ts'
 import { StartError } from './start-error.ts'
 import { type Call, type Environment, EXIT, UsageError } from './usage.ts'
+
+const SOCKET = SETTINGS.adminSocket.flag
 
 /** Each with the flags it takes. */
 const COMMANDS: Readonly<Record<string, { flags: readonly string[]; run(call: Call): number | Promise<number> }>> = {
   serve: { flags: Object.values(SETTINGS).map(({ flag }) => flag), run: serve },
   check: { flags: ['json', 'replicas', 'store'], run: check },
   explain: { flags: ['json'], run: explain },
+  modes: { flags: ['json', SOCKET], run: modes },
+  reset: { flags: ['json', SOCKET, 'limit'], run: reset },
+  block: { flags: ['json', SOCKET, 'limit', 'for'], run: block },
 }
 const TEXT_FLAGS = new Set([...Object.values(COMMANDS).flatMap(({ flags }) => flags)].filter(flag => flag !== 'json'))
 
@@ -28,7 +34,9 @@ export async function runCommand(words: readonly string[], environment: Environm
     if (help === true || name === undefined || name === 'help')
       return say(helpText(name === 'help' ? operands[0] : name))
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-    if (command === undefined) throw new UsageError(`expected a command serve, check or explain, got '${name}'`)
+    if (command === undefined) {
+      throw new UsageError(`expected a command ${Object.keys(COMMANDS).join(', ')}, got '${name}'`)
+    }
     const stray = Object.keys(flags).find(flag => !command.flags.includes(flag))
     if (stray !== undefined) throw new UsageError(`expected sluice ${name} without --${stray}`)
     const { json, ...texts } = flags

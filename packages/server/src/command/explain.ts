@@ -1,9 +1,8 @@
 import { type DescriptorExplanation, type Explanation, rls, rulesLimiter } from 'sluice/rules'
 import { questionOf } from '../decider/descriptors.ts'
-import { askOf, costOf } from '../http/asks.ts'
-import { BadRequest } from '../http/exchange.ts'
-import { GrpcError } from '../rls/grpc-status.ts'
+import { askOf } from '../http/asks.ts'
 import { requestFromJson } from '../rls/json-request.ts'
+import { attempt, requestOf } from './request.ts'
 import { rulesAt } from './rules-at.ts'
 import { type Call, EXIT, UsageError } from './usage.ts'
 
@@ -24,19 +23,6 @@ function print<T>(explained: readonly T[], line: (one: T) => string, json: boole
   return EXIT.ok
 }
 
-/** JSON, or words such as `ip=203.0.113.7 cost=5`. */
-function requestOf(words: readonly string[]): unknown {
-  const text = words.join(' ')
-  if (text.trimStart().startsWith('{')) return JSON.parse(text)
-  const pairs = words.map(word => {
-    const mark = word.indexOf('=')
-    if (mark < 1) throw new UsageError(`expected a request as JSON or as name=value, got '${word}'`)
-    return [word.slice(0, mark), word.slice(mark + 1)] as const
-  })
-  const { cost = '1', ...subject } = Object.fromEntries(pairs)
-  return { ...subject, cost: costOf(cost) }
-}
-
 function limitLine({ limit, applies, why, mode, key, policy, cost }: Explanation): string {
   if (!applies) return `- ${limit} does not apply: ${why}`
   const shadow = mode === 'shadow' ? ', in shadow' : ''
@@ -46,15 +32,4 @@ function limitLine({ limit, applies, why, mode, key, policy, cost }: Explanation
 function descriptorLine({ descriptor, rule, limits, why }: DescriptorExplanation): string {
   if (rule === undefined) return `- ${descriptor} is not limited: ${why}`
   return `+ ${descriptor} is limited: ${why}\n    counts ${rule}, ${limits.join(' and ')}`
-}
-
-/** What is wrong with a request is the caller's to mend. */
-function attempt<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new UsageError(`expected a request as JSON, got: ${error.message}`)
-    if (error instanceof BadRequest || error instanceof GrpcError) throw new UsageError(error.message)
-    throw error
-  }
 }

@@ -3,9 +3,16 @@ import { SETTINGS } from '../settings.ts'
 const COMMANDS = `sluice serve [rules.yaml]             decide over HTTP, gRPC (Envoy) and RESP (CL.THROTTLE)
 sluice check <file or folder>         say everything that is wrong with rules, and what is seldom meant
 sluice explain <file> <request>       say which rules match a request, and why
+sluice modes [<limit> <mode>]         say the mode of each limit, or set one to enforce, shadow or off
+sluice reset <subject>                forget what is counted for a subject
+sluice block <subject> --for 15m      refuse a subject for a while
 
 <request> is {"ip":"203.0.113.7","user":"42"}, ip=203.0.113.7 user=42, or for rules of envoyproxy/ratelimit
 {"domain":"mongo","descriptors":[{"entries":[{"key":"database","value":"users"}]}]}.`
+
+const OPERATE = `[--${SETTINGS.adminSocket.flag} path]
+
+Asks the service that listens on this unix socket (or on that of ${SETTINGS.adminSocket.env}), as the same user.`
 
 const HELP: Readonly<Record<string, string>> = {
   check: `sluice check <file or folder> [--json] [--replicas n] [--store address]
@@ -17,6 +24,12 @@ Ends with 0 where the rules can be used, with 1 where they cannot, with 2 where 
 
 Says for every limit whether it applies to the request, and why; nothing is counted.
 sluice explain rules.yaml ip=203.0.113.7 route=/search cost=5`,
+  modes: `sluice modes [<limit> enforce|shadow|off] [--json] ${OPERATE}
+A mode holds until the rules are loaded again.`,
+  reset: `sluice reset <subject> [--limit name,name] [--json] ${OPERATE}
+Forgets in the limits named, or in all that have a key. A subject is user=42 or {"user":"42"}.`,
+  block: `sluice block <subject> --for 15m [--limit name] [--json] ${OPERATE}
+Refuses by the limit named, or by the only one. A subject is user=42 or {"user":"42"}.`,
 }
 
 /** What `--help` prints, for one command or for all. */

@@ -1,12 +1,13 @@
 import cluster from 'node:cluster'
+import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { consoleLog as log } from '../log.ts'
 import { type Service, startService } from '../service.ts'
-import { readSettings, type Settings } from '../settings.ts'
+import { readSettings, SETTINGS, type Settings } from '../settings.ts'
 import { startWorkers } from '../supervisor.ts'
 import { runWorker } from '../worker.ts'
 import { startError } from './start-error.ts'
-import { type Call, EXIT, UsageError } from './usage.ts'
+import { type Call, type Environment, EXIT, UsageError } from './usage.ts'
 
 /** `sluice serve`: runs until it is told to end, and then answers what it was asked before. */
 export async function serve({ operands, flags, environment }: Call): Promise<number> {
@@ -14,10 +15,14 @@ export async function serve({ operands, flags, environment }: Call): Promise<num
   if (more.length > 0 || (rules !== undefined && flags.rules !== undefined)) {
     throw new UsageError('expected sluice serve [rules.yaml] [--envoy <file or folder>], and rules once')
   }
-  const settings = readSettings(rules === undefined ? flags : { ...flags, rules }, environment)
+  const given = readSettings(rules === undefined ? flags : { ...flags, rules }, environment)
+  const settings = given.adminToken === 'auto' ? { ...given, adminToken: adminTokenFrom(environment) } : given
   const service = await start(settings)
   if (service === undefined) return EXIT.ok
   announce(settings, service.ports)
+  // Not in the log, which others may read.
+  if (given !== settings)
+    console.log(`For operators: ${pageOf(settings, service.ports.http)}/#token=${settings.adminToken}`)
   process.on('SIGHUP', () => void service.reload())
   const signal = await new Promise<string>(resolve => {
     for (const one of ['SIGINT', 'SIGTERM'] as const) process.once(one, () => resolve(one))
@@ -39,8 +44,23 @@ async function start(settings: Settings): Promise<Service | undefined> {
   }
 }
 
-function announce({ host }: Settings, { http, grpc, resp }: { http: number; grpc: number; resp: number }): void {
-  const shown = host.includes(':') ? `[${host}]` : host
+/** One for all processes of a service: its supervisor hands it to the workers. */
+function adminTokenFrom(environment: Environment): string {
+  const handed = environment[SETTINGS.adminToken.env]
+  return cluster.isWorker && handed !== undefined ? handed : randomBytes(24).toString('base64url')
+}
+
+function pageOf({ host }: Settings, port: number): string {
+  const isAny = host === '0.0.0.0' || host === '::'
+  return `http://${isAny ? 'localhost' : shownHost(host)}:${port}`
+}
+
+function shownHost(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}
+
+function announce({ host }: Settings, { http, grpc, resp }: Service['ports']): void {
+  const shown = shownHost(host)
   log.info(
     `serving on http://${shown}:${http} (API, page), grpc://${shown}:${grpc} (Envoy), redis://${shown}:${resp} (CL.THROTTLE)`,
   )

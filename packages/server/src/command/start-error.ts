@@ -12,12 +12,29 @@ const PORTS = ['httpPort', 'grpcPort', 'respPort'] as const
 
 /** What the machine says against a start, as something to do; what else went wrong as it is. */
 export function startError(error: unknown, settings: Settings): unknown {
-  const { code = '', syscall, port, path, message } = Object(error) as NodeJS.ErrnoException & { port?: number }
+  const {
+    code = '',
+    syscall,
+    port,
+    path,
+    message,
+    address,
+  } = Object(error) as NodeJS.ErrnoException & {
+    port?: number
+    address?: string
+  }
   if (error instanceof WorkerFailed) return new StartError(error.message)
   if (code.startsWith('ERR_OSSL')) return new StartError(`--tls-cert and --tls-key: they cannot be used (${message})`)
+  if (address !== undefined && address === settings.adminSocket) return new StartError(socketProblem(code, address))
   if (LISTENING.includes(syscall ?? '')) return new StartError(listenProblem(code, port, settings))
   if (path !== undefined) return new StartError(`${path}: expected a file that can be read, got ${code}`)
   return error
+}
+
+function socketProblem(code: string, path: string): string {
+  const flag = `--${SETTINGS.adminSocket.flag}`
+  if (code === 'EADDRINUSE') return `${flag}: ${path} is in use: end the service that has it, or choose another path`
+  return `${flag}: expected a path where a socket can be made, got ${path} (${code})`
 }
 
 function listenProblem(code: string, port: number | undefined, settings: Settings): string {

@@ -1,4 +1,4 @@
-import type { DecisionJson, LimitMode, Settlement, ShadowState } from 'sluice'
+import type { DecisionJson, Duration, LimitMode, Settlement, ShadowState } from 'sluice'
 import type { Attributes, Explanation } from 'sluice/rules'
 import type { Throttle } from '../resp/throttle.ts'
 import type { RateLimitService } from '../rls/service.ts'
@@ -14,6 +14,13 @@ export interface Ask {
 
 /** What was really used: of all limits that a call's cost counts for, or by the names of limits. */
 export type Actual = number | Readonly<Record<string, number>>
+
+export interface Block {
+  /** Which limit refuses; the only one where none is named. */
+  readonly limit?: string
+  /** For how long, as `15m`. */
+  readonly for: Duration
+}
 
 export interface Reserved {
   readonly decision: DecisionJson
@@ -31,6 +38,8 @@ export interface Decider extends RateLimitService {
   /** An operator's credit. */
   refund(ask: Ask): Maybe<void>
   reset(subject: Attributes, limits: readonly string[] | undefined): Maybe<void>
+  /** Refuses a subject by a limit for a while. */
+  block(subject: Attributes, options: Block): Maybe<void>
   reserve(ask: Ask, ttlMs: number): Maybe<Reserved>
   /** Ends a reservation with what was used, or with nothing; undefined where there is none of that id. */
   settle(id: string, actual: Actual | undefined): Maybe<Settlement | undefined>

@@ -3,7 +3,7 @@ import type { Attributes, Explanation } from 'sluice/rules'
 import type { Readings } from '../metrics.ts'
 import type { Throttle, Ask as ThrottleAsk, Verdict } from '../resp/throttle.ts'
 import type { RateLimitRequest, RateLimitResponse } from '../rls/service.ts'
-import type { Actual, Ask, Decider, Reserved } from './decider.ts'
+import type { Actual, Ask, Block, Decider, Reserved } from './decider.ts'
 import { type Answers, type Asked, FarError, type Question } from './wire.ts'
 
 /**
@@ -50,6 +50,10 @@ export class FarDecider implements Decider {
 
   reset(subject: Attributes, limits: readonly string[] | undefined): Promise<void> {
     return this.ask('reset', subject, limits)
+  }
+
+  block(subject: Attributes, options: Block): Promise<void> {
+    return this.ask('block', subject, options)
   }
 
   reserve(ask: Ask, ttlMs: number): Promise<Reserved> {

@@ -21,7 +21,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Throttle } from '../resp/throttle.ts'
 import { GrpcError } from '../rls/grpc-status.ts'
 import type { RateLimitRequest, RateLimitResponse } from '../rls/service.ts'
-import type { Actual, Ask, Decider, Maybe, Reserved } from './decider.ts'
+import type { Actual, Ask, Block, Decider, Maybe, Reserved } from './decider.ts'
 import { answerOf, questionOf, told } from './descriptors.ts'
 import { HeldReservations, type Reservations, SealedReservations } from './reservations.ts'
 
@@ -39,6 +39,9 @@ export interface LocalOptions extends Pick<RlsOptions, 'counting' | 'shadow'> {
   /** Seals the ids of reservations in a store that processes share. */
   readonly secret: string
 }
+
+/** Of a reservation that passed, where this process keeps too many: some expire every second. */
+const NO_ROOM: Partial<DecisionJson> = { allowed: false, reason: 'too-many-holds', retryAfterMs: 1000 }
 
 type AnyRules = RulesLimiter<'sync' | 'async'>
 
@@ -91,13 +94,19 @@ export class LocalDecider implements Decider {
     return this.loaded.limiter.reset(subject, limits === undefined ? {} : { limits })
   }
 
+  block(subject: Attributes, options: Block): Maybe<void> {
+    return this.loaded.limiter.block(subject, options)
+  }
+
   reserve({ subject, cost }: Ask, ttlMs: number): Maybe<Reserved> {
     const startedAt = performance.now()
     const reserved = this.loaded.limiter.reserve(subject, { cost, ttl: ttlMs })
-    const keep = (held: Awaited<typeof reserved>): Reserved => ({
-      decision: this.told(held.decision, startedAt),
-      id: held.allowed ? this.reservations.keep(held, ttlMs) : undefined,
-    })
+    const keep = (held: Awaited<typeof reserved>): Reserved => {
+      const id = held.allowed ? this.reservations.keep(held, ttlMs, cost === 0) : undefined
+      if (id !== undefined || !held.allowed) return { decision: this.told(held.decision, startedAt), id }
+      held.cancel()
+      return { decision: this.told(held.decision, startedAt, NO_ROOM), id }
+    }
     return reserved instanceof Promise ? reserved.then(keep) : keep(reserved)
   }
 
@@ -135,10 +144,10 @@ export class LocalDecider implements Decider {
     }
   }
 
-  private told(decision: Decision, startedAt: number): DecisionJson {
+  private told(decision: Decision, startedAt: number, instead: Partial<DecisionJson> = {}): DecisionJson {
     const { metrics } = this.options
     metrics.took((performance.now() - startedAt) / 1000)
-    const json = decision.toJSON()
+    const json = { ...decision.toJSON(), ...instead }
     metrics.decided(json)
     return json
   }

@@ -13,19 +13,27 @@ function reserving() {
 }
 
 describe('held', () => {
-  test('an id opens one reservation, once', () => {
-    const { reserve, held } = reserving()
+  test('an id opens one reservation, and for a minute the same again', () => {
+    const { reserve, held, clock } = reserving()
     const [one, other] = [reserve(), reserve()]
-    const [id, second] = [held.keep(one, 1000), held.keep(other, 1000)]
+    const [id, second] = [held.keep(one, 1000, false)!, held.keep(other, 1000, false)!]
+    const long = held.keep(reserve(), 600_000, false)!
     expect(held.end(id, found => found)).toBe(one)
-    expect(held.end(id, found => found)).toBeUndefined()
+    expect(held.end(id, found => found)).toBe(one)
     expect(held.end(second, found => found)).toBe(other)
+    expect(held.end(long, () => true)).toBe(true)
+    clock.advance(1000)
+    expect(held.end(id, found => found)).toBeUndefined()
+    clock.advance(58_999)
+    expect(held.end(long, () => true)).toBe(true)
+    clock.advance(1)
+    expect(held.end(long, () => true)).toBeUndefined()
   })
 
   test('an end that throws was none', () => {
     const { reserve, held } = reserving()
     const one = reserve()
-    const id = held.keep(one, 1000)
+    const id = held.keep(one, 1000, false)!
     const typo = () => {
       throw new Error('no such limit')
     }
@@ -35,7 +43,7 @@ describe('held', () => {
 
   test('one that has expired is gone, to the tick', () => {
     const { reserve, held, clock } = reserving()
-    const ids = [held.keep(reserve(), 1000), held.keep(reserve(), 1000)]
+    const ids = [held.keep(reserve(), 1000, false)!, held.keep(reserve(), 1000, false)!]
     clock.advance(999)
     expect(held.end(ids[0]!, () => true)).toBe(true)
     clock.advance(1)
@@ -44,7 +52,7 @@ describe('held', () => {
 
   test('ids are of 128 bits and never the same', () => {
     const { reserve, held } = reserving()
-    const ids = Array.from({ length: 50 }, () => held.keep(reserve(), 1000))
+    const ids = Array.from({ length: 50 }, () => held.keep(reserve(), 1000, false)!)
     expect(new Set(ids).size).toBe(50)
     for (const id of ids) expect(id).toMatch(/^[\w-]{22}$/)
   })
@@ -52,14 +60,35 @@ describe('held', () => {
   test('those that nobody settles are forgotten, and those that are held longer are not', () => {
     const { held, reserve, clock } = reserving()
     const one = reserve()
-    const long = held.keep(one, 1_000_000)
+    const long = held.keep(one, 1_000_000, false)!
     for (let i = 0; i < 5000; i++) {
-      held.keep(one, 10)
+      held.keep(one, 10, false)
       clock.advance(1)
     }
     const { size } = (held as unknown as { held: Map<string, unknown> }).held
     expect(size).toBeLessThan(100)
     expect(held.end(long, found => found)).toBe(one)
+  })
+})
+
+describe('held without end', () => {
+  test('those that hold nothing make no demands on room: the oldest are forgotten', () => {
+    const { held, reserve } = reserving()
+    const one = reserve()
+    const ids = Array.from({ length: 20_000 }, () => held.keep(one, 86_400_000, true)!)
+    expect(ids.filter(id => held.end(id, () => true) === true).length).toBe(2 ** 14)
+    expect(held.end(ids[0]!, () => true)).toBeUndefined()
+    expect(held.end(ids.at(-1)!, () => true)).toBe(true)
+  })
+
+  test('no more are kept than there is room for, and an end makes room', () => {
+    const { held, reserve } = reserving()
+    const one = reserve()
+    const ids = Array.from({ length: 2 ** 17 }, () => held.keep(one, 86_400_000, false))
+    expect(ids.includes(undefined)).toBe(false)
+    expect(held.keep(one, 86_400_000, false)).toBeUndefined()
+    held.end(ids[0]!, () => true)
+    expect(held.keep(one, 86_400_000, false)).toBeDefined()
   })
 })
 

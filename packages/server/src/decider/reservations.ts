@@ -5,32 +5,63 @@ export type AnyReservation = Reservation<'sync' | 'async'>
 
 /** Reservations by ids that nobody can guess. */
 export interface Reservations {
-  keep(reservation: AnyReservation, ttlMs: number): string
-  /** Ends the one of this id, unless `end` throws; undefined where there is none, or it was ended before. */
+  /** The id it is settled by; undefined where there is no room to keep it. `isEmpty` says that it holds nothing. */
+  keep(reservation: AnyReservation, ttlMs: number, isEmpty: boolean): string | undefined
+  /**
+   * Ends the one of this id, unless `end` throws; undefined where there is none. For a minute the same id ends it again,
+   * which answers the same: a client that lost the answer may ask once more.
+   */
   end<T>(id: string, end: (reservation: AnyReservation) => T): T | undefined
+}
+
+/** About a kilobyte each. */
+const MOST_KEPT = 2 ** 17
+/** Of those that hold nothing or were ended: beyond so many, the oldest is forgotten. */
+const MOST_LOOSE = 2 ** 14
+const REPLAY_MS = 60_000
+
+interface Kept {
+  readonly reservation: AnyReservation
+  readonly expiresAt: number
 }
 
 /** Kept in this process, for a store that is. One that has expired was settled at what was reserved. */
 export class HeldReservations implements Reservations {
   private readonly clock: Clock
-  private readonly held = new Map<string, { reservation: AnyReservation; expiresAt: number }>()
+  private readonly held = new Map<string, Kept>()
+  /** What may be forgotten without a loss to anybody else: see `MOST_LOOSE`. */
+  private readonly loose = new Map<string, Kept>()
 
   constructor(clock: Clock) {
     this.clock = clock
   }
 
-  keep(reservation: AnyReservation, ttlMs: number): string {
+  keep(reservation: AnyReservation, ttlMs: number, isEmpty: boolean): string | undefined {
     this.forgetExpired()
+    if (!isEmpty && this.held.size >= MOST_KEPT) return undefined
     const id = randomBytes(16).toString('base64url')
-    this.held.set(id, { reservation, expiresAt: this.clock.now() + ttlMs })
+    const kept = { reservation, expiresAt: this.clock.now() + ttlMs }
+    if (isEmpty) this.loosen(id, kept)
+    else this.held.set(id, kept)
     return id
   }
 
   end<T>(id: string, end: (reservation: AnyReservation) => T): T | undefined {
-    const found = this.held.get(id)
-    const ended = found !== undefined && found.expiresAt > this.clock.now() ? end(found.reservation) : undefined
-    this.held.delete(id)
+    const now = this.clock.now()
+    const kept = this.held.get(id) ?? this.loose.get(id)
+    const isKnown = kept !== undefined && kept.expiresAt > now
+    const ended = isKnown ? end(kept.reservation) : undefined
+    if (this.held.delete(id) && isKnown) {
+      this.loosen(id, { ...kept, expiresAt: Math.min(kept.expiresAt, now + REPLAY_MS) })
+    }
     return ended
+  }
+
+  private loosen(id: string, kept: Kept): void {
+    this.loose.set(id, kept)
+    if (this.loose.size <= MOST_LOOSE) return
+    const [oldest] = this.loose.keys()
+    this.loose.delete(oldest!)
   }
 
   /** Looks at the two that were not looked at for longest, for every one that is added: none stays for good. */

@@ -4,7 +4,7 @@ import type { Decider, Maybe } from './decider.ts'
 
 /** What of a decider is asked by its name, with its arguments as they are. */
 const BY_NAME = [
-  ...(['check', 'peek', 'refund', 'reset', 'reserve', 'settle', 'explain', 'setMode', 'shadows'] as const),
+  ...(['check', 'peek', 'refund', 'reset', 'block', 'reserve', 'settle', 'explain', 'setMode', 'shadows'] as const),
   'shouldRateLimit' as const,
 ]
 type ByName = (typeof BY_NAME)[number]

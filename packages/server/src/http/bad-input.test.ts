@@ -78,11 +78,12 @@ describe('a body', () => {
     expect(lines).toEqual([])
   })
 
+  const OPERATOR = 'Authorization: Bearer an-operator'
   test('that is not UTF-8 is a 400: different callers must not become one', async () => {
     const { ports } = await served(RULES)
     const client = await RawClient.connected(ports.http)
     for (const path of POSTS) {
-      const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 12\r\n\r\n`
+      const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${OPERATOR}\r\nContent-Length: 12\r\n\r\n`
       const answer = await client.send(`${head}{"user":"\xff"}`).until('}')
       expect(answer).toMatch(/^HTTP\/1\.1 400 .*\{"error":"expected a body in UTF-8"\}$/s)
     }

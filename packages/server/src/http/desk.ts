@@ -6,7 +6,7 @@ import { API } from './api.ts'
 import { isAsked } from './asked-about.ts'
 import { type DecideSite, decide } from './decide.ts'
 import { type Answer, BadRequest, isMisuse, json, problem } from './exchange.ts'
-import type { Gate } from './gate.ts'
+import type { Caller, Gate } from './gate.ts'
 import { openApi } from './openapi.ts'
 import { PAGE } from './page.ts'
 import type { Route } from './route.ts'
@@ -20,6 +20,11 @@ export interface DeskOptions {
   /** Rules change while the door is open. */
   readonly site: () => DecideSite
   readonly onError: (error: unknown) => void
+}
+
+export function callerOf({ headers, socket }: IncomingMessage): Caller {
+  const { authorization, host, origin } = headers
+  return { authorization, host, origin, peer: socket.remoteAddress }
 }
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
@@ -51,6 +56,8 @@ export class Desk {
   /** Whatever is not of the API. */
   other(path: string, query: string, request: IncomingMessage): Maybe<Answer> {
     if (path === '/v1/decide' || isAsked(request)) return this.decide(query, request)
+    const isHealth = path === '/healthz' || path === '/readyz'
+    if (!isHealth) this.options.gate.pass('page', callerOf(request))
     if (request.method !== 'GET' && request.method !== 'HEAD') throw this.missing(path)
     switch (path) {
       case '/':
@@ -80,7 +87,7 @@ export class Desk {
   }
 
   private metrics(request: IncomingMessage): Maybe<Answer> {
-    this.options.gate.pass('check', request)
+    this.options.gate.pass('check', callerOf(request))
     const page = (text: string): Answer => ({ status: 200, body: text, type: METRICS_TYPE })
     const text = this.options.metricsText()
     return text instanceof Promise ? text.then(page) : page(text)
@@ -88,7 +95,7 @@ export class Desk {
 
   private decide(query: string, request: IncomingMessage): Maybe<Answer> {
     const { decider, site, gate, metrics } = this.options
-    gate.pass('check', request)
+    gate.pass('decide', callerOf(request))
     metrics.asked('decide')
     return decide(request, query, site(), decider)
   }

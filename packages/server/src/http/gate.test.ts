@@ -1,84 +1,96 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { BadRequest } from './exchange.ts'
-import { Gate } from './gate.ts'
-import type { Right } from './route.ts'
+import { type Caller, type Gate, type Right, socketGate, TokenGate } from './gate.ts'
 
-interface From {
-  readonly headers?: IncomingHttpHeaders
-  readonly peer?: string | undefined
-  readonly httpVersion?: string
-}
-
-/** What of a request a gate looks at. */
-function request(from: From): IncomingMessage {
-  const { headers = {}, httpVersion = '1.1' } = from
-  const socket = { remoteAddress: 'peer' in from ? from.peer : '127.0.0.1' }
-  return { headers: { host: '127.0.0.1:8080', ...headers }, socket, httpVersion } as unknown as IncomingMessage
-}
+const LOCAL: Caller = { authorization: undefined, host: '127.0.0.1:8080', origin: undefined, peer: '127.0.0.1' }
+const NO_TOKENS = { adminToken: '', checkToken: '', hosts: '' }
+const RIGHTS: readonly Right[] = ['page', 'decide', 'check', 'admin']
 
 /** 200, or the status that keeps it out. */
-function status(gate: Gate, right: Right, from: From): number {
+function status(gate: Gate, right: Right, caller: Partial<Caller>): number {
   try {
-    gate.pass(right, request(from))
+    gate.pass(right, { ...LOCAL, ...caller })
     return 200
   } catch (error) {
     return (error as BadRequest).status
   }
 }
 
-describe('without an admin token, operators', () => {
-  const gate = new Gate({ adminToken: '', checkToken: '' })
+describe('without tokens', () => {
+  const gate = new TokenGate({ ...NO_TOKENS, hosts: 'Sluice.example,limits.internal' })
 
-  test.each<[what: string, from: From]>([
+  test.each<[what: string, caller: Partial<Caller>]>([
     ['from 127.0.0.1', {}],
-    ['from ::1', { peer: '::1', headers: { host: '[::1]:8080' } }],
-    ['from 127.0.0.1 over a socket for both', { peer: '::ffff:127.0.0.1', headers: { host: 'localhost:8080' } }],
-    ['from a page of the service itself', { headers: { origin: 'http://127.0.0.1:8080' } }],
-    ['of a machine with another port', { headers: { host: 'localhost' } }],
-  ])('may call %s', (_, from) => {
-    expect(status(gate, 'admin', from)).toBe(200)
+    ['from ::1', { peer: '::1', host: '[::1]:8080' }],
+    ['over a socket for both', { peer: '::ffff:127.0.0.1', host: 'localhost:8080' }],
+    ['by another port', { host: 'localhost' }],
+    ['by an address that is not of loopback', { host: '192.0.2.7:8080' }],
+    ['by an address of the other kind', { host: '[2001:db8::7]' }],
+    ['in another spelling', { host: 'LocalHost:8080' }],
+    ['by a name that was set', { host: 'sluice.example' }],
+    ['by another name that was set', { host: 'LIMITS.internal:80' }],
+    ['by no name', { host: undefined }],
+    ['from a page of the service itself', { origin: 'http://127.0.0.1:8080' }],
+    ['from such a page behind a proxy with TLS', { host: 'sluice.example', origin: 'https://Sluice.example' }],
+    [
+      'from another machine, by any name',
+      { peer: '192.0.2.7', host: 'sluice.default.svc', origin: 'https://a.example' },
+    ],
+    ['from another machine over IPv6', { peer: '2001:db8::7', host: 'sluice.default.svc' }],
+  ])('whoever calls %s may check, and no operator may call', (_, caller) => {
+    expect(RIGHTS.map(right => status(gate, right, caller))).toEqual([200, 200, 200, 403])
   })
 
-  test.each<[what: string, from: From]>([
-    ['from another machine', { peer: '192.0.2.7' }],
-    ['from another machine over IPv6', { peer: '2001:db8::7' }],
-    ['from another machine over a socket for both', { peer: '::ffff:192.0.2.7' }],
-    ['from nowhere', { peer: undefined }],
-    ['by a name that leads here', { headers: { host: 'rebound.example:8080' } }],
-    ['by a name that starts like an address of here', { headers: { host: '127.0.0.1.example' } }],
-    ['by no name', { headers: { host: undefined } }],
-    ['from a page of somebody else', { headers: { origin: 'https://evil.example' } }],
-    ['from a page at another port', { headers: { origin: 'http://127.0.0.1:3000' } }],
-    ['from a page of nobody', { headers: { origin: 'null' } }],
-    ['through nginx as it comes', { httpVersion: '1.0' }],
-    ...[
-      ...['forwarded', 'via', 'x-real-ip', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip', 'x-original-uri'],
-      ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-uri'],
-    ].map((name): [string, From] => [`through a proxy that says ${name}`, { headers: { [name]: '127.0.0.1' } }]),
-  ])('may not call %s', (_, from) => {
-    expect(status(gate, 'admin', from)).toBe(403)
-    expect(status(gate, 'check', from)).toBe(200)
+  test.each<[what: string, caller: Partial<Caller>]>([
+    ['by a name that leads here', { host: 'rebound.example:8080' }],
+    ['by a name that starts like an address', { host: '127.0.0.1.example' }],
+    ['by a name that ends like one', { host: 'example.127.0.0.1' }],
+    ['by a name below one that was set', { host: 'a.sluice.example' }],
+    ['by a name with a dot at its end', { host: 'localhost.' }],
+    ['by an address in an old spelling', { host: '127.1' }],
+    ['by an address as one number', { host: '2130706433' }],
+    ['by an empty name', { host: '' }],
+    ['by brackets around a name', { host: '[rebound.example]' }],
+    ['by two ports', { host: 'localhost:80:80' }],
+    ['by a name before an @', { host: 'rebound.example@localhost' }],
+    ['from a page of somebody else', { origin: 'https://evil.example' }],
+    ['from a page at another port', { origin: 'http://127.0.0.1:3000' }],
+    ['from a page of nobody', { origin: 'null' }],
+    ['from a page of two', { origin: 'http://127.0.0.1:8080, https://evil.example' }],
+    ['from a page of an extension', { origin: 'chrome-extension://127.0.0.1:8080' }],
+    ['from a page, by no name', { host: undefined, origin: 'http://127.0.0.1:8080' }],
+    ['from a page of the name that leads here', { host: 'rebound.example', origin: 'http://rebound.example' }],
+  ])('whoever calls %s may have a request decided, and nothing else', (_, caller) => {
+    expect(RIGHTS.map(right => status(gate, right, caller))).toEqual([403, 200, 403, 403])
   })
 })
 
 describe('with tokens', () => {
-  const bearer = (token: string): From => ({ peer: '192.0.2.7', headers: { authorization: `Bearer ${token}` } })
-  const both = new Gate({ adminToken: 'admin', checkToken: 'check' })
-  const adminOnly = new Gate({ adminToken: 'admin', checkToken: '' })
-  const checkOnly = new Gate({ adminToken: '', checkToken: 'check' })
+  const bearer = (token: string): Partial<Caller> => ({ peer: '192.0.2.7', authorization: `Bearer ${token}` })
+  const foreign = { host: 'rebound.example', origin: 'https://evil.example' }
+  const both = new TokenGate({ ...NO_TOKENS, adminToken: 'admin', checkToken: 'check' })
+  const adminOnly = new TokenGate({ ...NO_TOKENS, adminToken: 'admin' })
+  const checkOnly = new TokenGate({ ...NO_TOKENS, checkToken: 'check' })
 
-  test.each<[what: string, gate: Gate, from: From, check: number, admin: number]>([
-    ['both are set, none is brought', both, {}, 401, 401],
-    ['both are set, another is brought', both, bearer('other'), 401, 401],
-    ['both are set, the check token is brought', both, bearer('check'), 200, 401],
-    ['both are set, the admin token is brought', both, bearer('admin'), 200, 200],
-    ['the admin token is set, none is brought', adminOnly, {}, 200, 401],
-    ['the admin token is set, another is brought', adminOnly, bearer('check'), 200, 401],
-    ['the admin token is set and brought', adminOnly, bearer('admin'), 200, 200],
-    ['the check token is set, none is brought', checkOnly, {}, 401, 200],
-    ['the check token is set and brought from afar', checkOnly, bearer('check'), 200, 403],
-  ])('where %s', (_, gate, from, check, admin) => {
-    expect([status(gate, 'check', from), status(gate, 'admin', from)]).toEqual([check, admin])
+  test.each<[what: string, gate: Gate, caller: Partial<Caller>, statuses: number[]]>([
+    ['both are set, none is brought', both, {}, [200, 401, 401, 401]],
+    ['both are set, another is brought', both, bearer('other'), [200, 401, 401, 401]],
+    ['both are set, the check token is brought', both, bearer('check'), [200, 200, 200, 401]],
+    ['both are set, the admin token is brought', both, bearer('admin'), [200, 200, 200, 200]],
+    ['both are set, one is brought by another name', both, { ...foreign, ...bearer('check') }, [200, 200, 200, 401]],
+    ['the admin token is set, none is brought', adminOnly, {}, [200, 200, 200, 401]],
+    ['the admin token is set, none is brought by a foreign page', adminOnly, foreign, [403, 200, 403, 401]],
+    ['the admin token is set, another is brought', adminOnly, bearer('check'), [200, 200, 200, 401]],
+    ['the admin token is set and brought', adminOnly, bearer('admin'), [200, 200, 200, 200]],
+    ['it is brought by another name', adminOnly, { ...bearer('admin'), ...foreign, peer: '::1' }, [200, 200, 200, 200]],
+    ['the check token is set, none is brought', checkOnly, {}, [200, 401, 401, 403]],
+    ['the check token is set and brought', checkOnly, bearer('check'), [200, 200, 200, 403]],
+  ])('where %s', (_, gate, caller, statuses) => {
+    expect(RIGHTS.map(right => status(gate, right, caller))).toEqual(statuses)
   })
+})
+
+test('over the admin socket everything is allowed', () => {
+  const caller = { peer: undefined, host: 'localhost', origin: undefined }
+  expect(RIGHTS.map(right => status(socketGate, right, caller))).toEqual([200, 200, 200, 200])
 })

@@ -1,59 +1,103 @@
-import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
 import { isLoopback, Token } from '../auth.ts'
 import { BadRequest } from './exchange.ts'
-import type { Right } from './route.ts'
+
+/**
+ * What a call needs. `page` and `check` must come from this service's own pages where a browser on this machine may have sent
+ * them; `check` and `decide` need the check token where one is set; `admin` needs the admin token.
+ */
+export type Right = 'page' | 'decide' | 'check' | 'admin'
+
+/** What a gate looks at in a request. */
+export interface Caller {
+  readonly authorization: string | undefined
+  readonly host: string | undefined
+  readonly origin: string | undefined
+  /** The address at the other end of the connection. */
+  readonly peer: string | undefined
+}
+
+export interface Gate {
+  /** Throws `BadRequest` unless the caller has the right. */
+  pass(right: Right, caller: Caller): void
+}
+
+export interface GateOptions {
+  readonly adminToken: string
+  readonly checkToken: string
+  /** Names of this service, separated by commas. */
+  readonly hosts: string
+}
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' }
-/** What proxies say of whom they speak for. */
-const FORWARDED = /^(forwarded|via|x-forwarded-.*|x-original-.*|x-real-ip|x-client-ip|cf-connecting-ip|true-client-ip)$/
+const OPERATORS =
+  'operators need a token: set SLUICE_ADMIN_TOKEN, or set SLUICE_ADMIN_SOCKET and use sluice modes, reset and block'
+const HOST = /^(?:\[([^\]]*)\]|([^:]*))(?::\d+)?$/
 
-/** Who may call what. */
-export class Gate {
+/** Only the user who runs the service can open its admin socket, so whoever comes in there may do everything. */
+export const socketGate: Gate = { pass: () => {} }
+
+/**
+ * The gate of the ports. An address proves nothing here: a proxy on this machine brings everybody in from loopback, so that
+ * operators need a token. Nor does a connection from loopback mean that a program of this machine asks: it may be a browser
+ * that shows a foreign page.
+ */
+export class TokenGate implements Gate {
   private readonly admin: Token | undefined
   private readonly check: Token | undefined
+  private readonly hosts: ReadonlySet<string>
 
-  constructor({ adminToken, checkToken }: { adminToken: string; checkToken: string }) {
+  constructor({ adminToken, checkToken, hosts }: GateOptions) {
     this.admin = adminToken === '' ? undefined : new Token(adminToken)
     this.check = checkToken === '' ? undefined : new Token(checkToken)
+    this.hosts = new Set(['localhost', ...hosts.toLowerCase().split(',')])
   }
 
-  /** Whether who brings this may check; an operator may, too. */
+  /** Whether this token may check; an operator may, too. */
   checks(authorization: string | undefined): boolean {
-    const { check, admin } = this
-    return check === undefined || check.opens(authorization) || admin?.opens(authorization) === true
+    return this.check === undefined || this.check.opens(authorization) || this.operates(authorization)
   }
 
-  /** Throws unless who brings this may check. */
-  passCheck(authorization: string | undefined): void {
-    if (this.checks(authorization)) return
-    throw new BadRequest(401, 'expected Authorization: Bearer with the check token', CHALLENGE)
+  pass(right: Right, caller: Caller): void {
+    const { authorization } = caller
+    if (right === 'admin') {
+      if (this.admin === undefined) throw new BadRequest(403, OPERATORS)
+      if (!this.operates(authorization)) throw unauthorized('admin')
+    } else {
+      if (right !== 'page' && !this.checks(authorization)) throw unauthorized('check')
+      if (right !== 'decide' && !this.operates(authorization)) this.passSite(caller)
+    }
   }
 
-  /** Throws unless the request may. */
-  pass(right: Right, request: IncomingMessage): void {
-    const { authorization } = request.headers
-    if (right === 'check') {
-      this.passCheck(authorization)
-      return
+  private operates(authorization: string | undefined): boolean {
+    return authorization !== undefined && this.admin?.opens(authorization) === true
+  }
+
+  /**
+   * Without a check token, a page of another site must not check through a browser on this machine: neither by sending a
+   * request here (its `Origin` is another), nor by a name of its own that leads here (DNS rebinding: its `Host` is another).
+   */
+  private passSite({ host, origin, peer }: Caller): void {
+    if (this.check !== undefined || !isLoopback(peer)) return
+    if (host !== undefined && !this.isOwn(host)) {
+      throw new BadRequest(403, 'expected Host as an address, localhost or a name from --hosts (SLUICE_HOSTS)')
     }
-    if (this.admin?.opens(authorization)) return
-    if (this.admin !== undefined) {
-      throw new BadRequest(401, 'expected Authorization: Bearer with the admin token', CHALLENGE)
+    if (origin !== undefined && !isOriginOf(host, origin)) {
+      throw new BadRequest(403, 'expected no Origin, or that of this service: pages of other sites may not call it')
     }
-    if (!isFromHere(request)) {
-      throw new BadRequest(403, 'operators may call from this machine only: set SLUICE_ADMIN_TOKEN to allow others')
-    }
+  }
+
+  private isOwn(host: string): boolean {
+    const [, v6, name = ''] = HOST.exec(host) ?? []
+    return v6 === undefined ? isIP(name) === 4 || this.hosts.has(name.toLowerCase()) : isIP(v6) === 6
   }
 }
 
-/**
- * From a program on this machine: not through a proxy that runs here, nor from a page that a browser here has open, be it
- * under a name that leads here. nginx as it comes says nothing of itself, but speaks HTTP/1.0.
- */
-function isFromHere({ headers, socket, httpVersion }: IncomingMessage): boolean {
-  const host = headers.host?.replace(/:\d+$/, '')
-  const named = host === 'localhost' || host === '[::1]' || isLoopback(host)
-  const sameOrigin = headers.origin === undefined || headers.origin === `http://${headers.host}`
-  const direct = httpVersion !== '1.0' && !Object.keys(headers).some(name => FORWARDED.test(name))
-  return isLoopback(socket.remoteAddress) && named && sameOrigin && direct
+/** A proxy in front may speak TLS. */
+function isOriginOf(host: string | undefined, origin: string): boolean {
+  return host !== undefined && /^https?:\/\/(.*)$/.exec(origin)?.[1]?.toLowerCase() === host.toLowerCase()
+}
+
+function unauthorized(token: 'admin' | 'check'): BadRequest {
+  return new BadRequest(401, `expected Authorization: Bearer with the ${token} token`, CHALLENGE)
 }

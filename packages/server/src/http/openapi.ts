@@ -6,7 +6,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   200: 'Allowed, or done.',
   400: 'What was expected is in `error`.',
   401: 'The token is missing, or another.',
-  403: 'Without an admin token, operators may call from the same machine only.',
+  403: 'A page of another site may not call; operators need an admin token to be set.',
   404: 'No such reservation.',
   413: 'The body is too large.',
   429: 'Refused: the body says by which limit and until when, as does Retry-After.',
@@ -15,9 +15,9 @@ const MEANINGS: Readonly<Record<number, string>> = {
 }
 
 /** What any call may be answered, beside what its route says. */
-const ALWAYS = { 400: 'Error', 401: 'Error', 500: 'Error' }
+const ALWAYS = { 400: 'Error', 401: 'Error', 403: 'Error', 500: 'Error' }
 const WITH_BODY = { 413: 'Error' }
-const TO_OPERATORS = { 403: 'Error', 503: 'Error' }
+const TO_OPERATORS = { 503: 'Error' }
 
 /** The document at `/openapi.json`, made from the table of routes. */
 export function openApi() {

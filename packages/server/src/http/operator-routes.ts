@@ -1,4 +1,4 @@
-import type { LimitMode } from 'sluice'
+import type { Duration, LimitMode } from 'sluice'
 import { askOf, mapOf } from './asks.ts'
 import { BadRequest, json } from './exchange.ts'
 import { andThen, type Route } from './route.ts'
@@ -24,6 +24,21 @@ export const OPERATOR_ROUTES: readonly Route[] = [
       const { limits, ...subject } = mapOf(text)
       if (limits !== undefined && !isNames(limits)) throw new BadRequest(400, 'expected limits as names of limits')
       return andThen(decider.reset(askOf(subject).subject, limits), () => json(200, { reset: true }))
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/block',
+    right: 'admin',
+    summary: 'Refuses a subject by the limit named, `for` so long; by the only limit where none is named.',
+    body: 'Block',
+    answers: { 200: 'Blocked' },
+    answer(text, decider) {
+      const { limit, for: length, ...subject } = mapOf(text)
+      if (limit !== undefined && typeof limit !== 'string') throw new BadRequest(400, 'expected limit as a name')
+      if (typeof length !== 'string') throw new BadRequest(400, 'expected for as a duration such as "15m"')
+      const block = { ...(limit !== undefined && { limit }), for: length as Duration }
+      return andThen(decider.block(askOf(subject).subject, block), () => json(200, { blocked: true }))
     },
   },
   {

@@ -61,6 +61,10 @@ export class PlainConnection implements Leaving {
     socket.on('end', this.end)
   }
 
+  get peer(): string | undefined {
+    return this.socket.remoteAddress
+  }
+
   /** Has an answer leave with the others of its turn. */
   answer(answer: Answer, outbox: Outbox): void {
     this.ready = answer

@@ -6,6 +6,8 @@ export interface PlainHead {
   /** Of its body, in bytes. */
   readonly length: number
   readonly authorization: string | undefined
+  readonly host: string | undefined
+  readonly origin: string | undefined
 }
 
 const END = '\r\n\r\n'
@@ -55,14 +57,16 @@ export class PlainHeads {
     const length = fields.get('content-length') ?? ''
     const connection = fields.get('connection') ?? 'keep-alive'
     if (!LENGTH.test(length) || connection.toLowerCase() !== 'keep-alive') return undefined
-    return { route, length: Number(length), authorization: fields.get('authorization')?.trimEnd() }
+    const value = (name: string) => fields.get(name)?.trimEnd()
+    const [authorization, host, origin] = [value('authorization'), value('host'), value('origin')]
+    return { route, length: Number(length), authorization, host, origin }
   }
 }
 
 /** What says how the rest is to be read, or something about the connection that only Node knows to do. */
 const SPECIAL = ['transfer-encoding', 'expect', 'upgrade', 'trailer', 'te', 'keep-alive', 'http2-settings']
 /** What decides here: more than one of it could be read in more than one way. */
-const LONE = ['host', 'content-length', 'connection', 'authorization']
+const LONE = ['host', 'content-length', 'connection', 'authorization', 'origin']
 
 /** By name in lower case, with whatever space there is at their ends; undefined where something is not plain. */
 function fieldsOf(lines: readonly string[]): Map<string, string> | undefined {

@@ -60,12 +60,24 @@ describe('in memory', () => {
     expect(await left(service)).toEqual({ requests: 100, tokens: 1000, bytes: 5000 })
   })
 
-  test('it is settled once', async () => {
+  test('settled twice, it counts once, and the answer is the same', async () => {
     const service = await served(RULES)
     const id = await reserved(service)
-    await service.post('/v1/settle', { id, actual: 100 })
-    expect((await service.post('/v1/settle', { id, actual: 0 })).status).toBe(404)
+    const first = await service.post('/v1/settle', { id, actual: 100 })
+    for (const more of [{ actual: 100 }, { actual: 0 }, { cancel: true }]) {
+      const { status, json } = await service.post('/v1/settle', { id, ...more })
+      expect([status, json]).toEqual([200, first.json])
+    }
     expect(await left(service)).toMatchObject({ tokens: 900 })
+  })
+
+  test('of cost 0 it holds nothing, and settling it is a charge', async () => {
+    const service = await served(RULES)
+    const before = await left(service)
+    const id = await reserved(service, { cost: 0, bytes: 0, ttl_ms: 86_400_000 })
+    expect(await left(service)).toEqual({ ...before, requests: 99 })
+    expect((await service.post('/v1/settle', { id, actual: 70 })).json).toMatchObject({ charged: 70 })
+    expect(await left(service)).toMatchObject({ tokens: 930 })
   })
 
   test('one that has expired was settled at what was reserved', async () => {
@@ -155,9 +167,13 @@ describe('in Redis', () => {
     const [one, other] = (await replicas(SECRET, SECRET)) as [Served, Served]
     await undisturbed([one, other], async user => {
       const id = await reserved(one, { user })
-      await one.post('/v1/settle', { id, actual: 150 })
-      await other.post('/v1/settle', { id, actual: 0 })
-      await one.post('/v1/settle', { id, cancel: true })
+      const first = await one.post('/v1/settle', { id, actual: 150 })
+      const again = [
+        await other.post('/v1/settle', { id, actual: 150 }),
+        await other.post('/v1/settle', { id, actual: 0 }),
+        await one.post('/v1/settle', { id, cancel: true }),
+      ]
+      for (const { status, json } of again) expect([status, json]).toEqual([200, first.json])
       expect(await left(one, user)).toMatchObject({ tokens: 850 })
     })
   })

@@ -1,14 +1,12 @@
 import type { Decider, Maybe } from '../decider/decider.ts'
 import type { Answer } from './exchange.ts'
-
-/** Who may call: anybody who may check, or an operator. */
-export type Right = 'check' | 'admin'
+import type { Right } from './gate.ts'
 
 /** One call of the API, with all that the OpenAPI document says of it. */
 export interface Route {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  readonly right: Right
+  readonly right: Extract<Right, 'check' | 'admin'>
   readonly summary: string
   /** The schemas of what comes and of what is answered; a GET has its query. */
   readonly body?: string

@@ -52,6 +52,10 @@ export const SCHEMAS = {
     anyOf: [{ required: ['actual'] }, { properties: { cancel: { const: true } }, required: ['cancel'] }],
   },
   Reset: subject({ limits: { type: 'array', items: string } }),
+  Block: {
+    ...subject({ limit: string, for: { ...string, description: 'A duration such as 15m.' } }),
+    required: ['for'],
+  },
   Mode: record({ limit: string, mode }),
   RateLimitRequest: { type: 'object', description: 'envoy.service.ratelimit.v3.RateLimitRequest as proto3 JSON' },
 
@@ -61,7 +65,7 @@ export const SCHEMAS = {
   }),
   Decision: record({
     allowed: boolean,
-    reason: { enum: ['ok', 'limited', 'cost-exceeds-limit', 'blocked', 'outage'] },
+    reason: { enum: ['ok', 'limited', 'cost-exceeds-limit', 'blocked', 'too-many-holds', 'outage'] },
     policy: { ...string, description: 'The limit that refused, or the one nearest to refusing.' },
     limit: numberOrNever,
     remaining: { ...numberOrNever, description: 'A cost of so much passes now, one more does not.' },
@@ -92,6 +96,7 @@ export const SCHEMAS = {
     }),
   },
   Refunded: record({ refunded: { const: true } }),
+  Blocked: record({ blocked: { const: true } }),
   WasReset: record({ reset: { const: true } }),
   RateLimitResponse: {
     type: 'object',

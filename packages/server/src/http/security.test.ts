@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os'
-import { startRedis, until } from 'sluice-harness'
+import { startNginx, startRedis, until } from 'sluice-harness'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ask } from '../proxies/fixtures/ask.ts'
 import { RawClient } from '../resp/fixtures/raw-client.ts'
@@ -8,6 +8,7 @@ import { served } from './fixtures/served.ts'
 
 const RULES = 'limits: { per-user: { key: user, sliding-log: 1000/1h } }'
 const TOKENS = { 'admin-token': 'open-sesame', 'check-token': 'knock-knock' }
+const NO_ADMIN = { 'admin-token': '' }
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 describe('where tokens are asked for', () => {
@@ -70,17 +71,35 @@ describe('where tokens are asked for', () => {
 describe('without an admin token', () => {
   const operators = API.filter(({ right }) => right === 'admin').map(({ method, path }) => [method, path] as const)
 
-  test.each(operators)('%s %s works from this machine, and not through or for others', async (method, path) => {
-    const { ports } = await served(RULES)
-    const body = method === 'POST' ? '{"user":"1","limit":"per-user","mode":"enforce"}' : ''
-    const status = async (headers: Record<string, string>) =>
-      (await ask(ports.http, path, { method, headers, body })).status
-    expect(await status({})).toBe(200)
-    expect(await status({ host: 'localhost' })).toBe(200)
-    expect(await status({ host: 'rebound.example' })).toBe(403)
-    expect(await status({ origin: 'https://evil.example' })).toBe(403)
-    expect(await status({ 'x-forwarded-for': '127.0.0.1' })).toBe(403)
-    expect(await status({ via: '1.1 proxy' })).toBe(403)
+  const body = '{"user":"1","limit":"per-user","mode":"off","for":"1m"}'
+
+  test.each(operators)('%s %s is closed to all who come by the port', async (method, path) => {
+    const { ports } = await served(RULES, NO_ADMIN)
+    for (const headers of [{}, { host: 'localhost' }, bearer(''), bearer('undefined')]) {
+      const { status, body: told } = await ask(ports.http, path, {
+        method,
+        headers,
+        body: method === 'POST' ? body : '',
+      })
+      expect([status, told]).toEqual([403, expect.stringContaining('SLUICE_ADMIN_TOKEN')])
+    }
+  })
+
+  test.each([
+    ['as it comes', ''],
+    ['over HTTP/1.1', 'proxy_http_version 1.1; proxy_set_header Connection "";'],
+    ['with the headers of a browser', 'proxy_http_version 1.1; proxy_set_header Host localhost;'],
+  ])('a proxy on this machine, %s, opens them to nobody', async (_, settings) => {
+    const { ports, post } = await served(RULES, NO_ADMIN)
+    const site = `proxy_pass http://127.0.0.1:${ports.http}; ${settings}`
+    const nginx = await startNginx(port => `server { listen 127.0.0.1:${port}; location / { ${site} } }`)
+    onTestFinished(() => nginx.stop())
+    for (const [method, path] of operators) {
+      const asking = { method, body: method === 'POST' ? body : '' }
+      expect((await ask(nginx.port, path, asking)).status).toBe(403)
+    }
+    expect((await ask(nginx.port, '/v1/check', { method: 'POST', body: '{"user":"1"}' })).status).toBe(200)
+    expect((await post('/v1/check', { user: '1' })).json.remaining).toBe(998)
   })
 
   const elsewhere = Object.values(networkInterfaces())
@@ -88,12 +107,51 @@ describe('without an admin token', () => {
     .filter(({ internal, family }) => !internal && family === 'IPv4')
     .map(({ address }) => address)
 
-  test.each(elsewhere)('not even from this machine over its address %s, which others have, too', async host => {
-    const { ports } = await served(RULES, { host })
+  test.each(elsewhere)('over the address %s it is the same', async host => {
+    const { ports } = await served(RULES, { host, ...NO_ADMIN })
     const call = (path: string) =>
       fetch(`http://${host}:${ports.http}${path}`, { method: 'POST', body: '{"user":"1"}' })
     expect((await call('/v1/check')).status).toBe(200)
     expect((await call('/v1/reset')).status).toBe(403)
+  })
+})
+
+describe('without a check token, a browser on this machine', () => {
+  const READ = ['/', '/metrics', '/openapi.json', '/v1/explain?user=1', '/nothing']
+  const POSTS = API.filter(({ right, method }) => right === 'check' && method === 'POST').map(({ path }) => path)
+  const OPEN = ['/healthz', '/readyz', '/v1/decide']
+  const foreign = [{ host: 'rebound.example:8080' }, { origin: 'https://evil.example' }, { origin: 'null' }]
+
+  test.each(foreign)('shows nothing to a foreign page: %j', async headers => {
+    const { ports } = await served(RULES)
+    const status = async (path: string, method = 'GET') => {
+      const asked = path === '/v1/decide' ? { 'x-forwarded-uri': '/' } : {}
+      return (
+        await ask(ports.http, path, { method, headers: { ...headers, ...asked }, body: method === 'POST' ? '{}' : '' })
+      ).status
+    }
+    for (const path of READ) expect([path, await status(path)]).toEqual([path, 403])
+    for (const path of POSTS) expect([path, await status(path, 'POST')]).toEqual([path, 403])
+    for (const path of OPEN) expect([path, await status(path)]).toEqual([path, 200])
+  })
+
+  test('shows the page of the service, by its own names', async () => {
+    const { ports, get, post } = await served(RULES, { hosts: 'sluice.example' })
+    for (const host of ['sluice.example', `localhost:${ports.http}`, `127.0.0.1:${ports.http}`]) {
+      expect((await get('/', { host })).status).toBe(200)
+      expect((await post('/v1/check', { user: '1' }, { host, origin: `http://${host}` })).status).toBe(200)
+    }
+  })
+
+  test('sends nothing from a foreign page, whichever way a connection is read', async () => {
+    const { ports } = await served(RULES)
+    for (const how of ['', 'Connection: close\r\n']) {
+      const client = await RawClient.connected(ports.http)
+      onTestFinished(() => client.close())
+      const head = 'POST /v1/check HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example\r\n'
+      client.send(`${head}Content-Type: text/plain\r\n${how}Content-Length: 12\r\n\r\n{"user":"1"}`)
+      expect(await client.until('}')).toMatch(/^HTTP\/1\.1 403 /)
+    }
   })
 })
 

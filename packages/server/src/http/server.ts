@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Maybe } from '../decider/decider.ts'
+import { listen } from '../listen.ts'
 import { Outbox } from '../outbox.ts'
 import { API } from './api.ts'
-import { Desk, type DeskOptions } from './desk.ts'
+import { callerOf, Desk, type DeskOptions } from './desk.ts'
 import { type Answer, readBody } from './exchange.ts'
 import { type Hall, PlainConnection } from './plain-connection.ts'
 import { type PlainHead, PlainHeads } from './plain-head.ts'
@@ -11,12 +12,13 @@ import { reply } from './reply.ts'
 import type { Route } from './route.ts'
 
 export interface HttpOptions extends DeskOptions {
-  readonly host: string
-  readonly port: number
+  /** A port, or a unix socket for the user who runs the service. */
+  readonly where: { readonly host: string; readonly port: number } | { readonly path: string }
   readonly bounds?: Partial<Bounds>
 }
 
 export interface HttpDoor {
+  /** -1 for a unix socket. */
   readonly port: number
   /** Lets nobody in, answers those inside, and closes; after `graceMs` whatever is left. */
   close(graceMs: number): Promise<void>
@@ -37,18 +39,17 @@ export type Bounds = Readonly<typeof BOUNDS>
 /** How soon a connection is closed whose last answer is out, while the door closes. */
 const SWEEP_MS = 10
 
-export function startHttp(options: HttpOptions): Promise<HttpDoor> {
+export async function startHttp(options: HttpOptions): Promise<HttpDoor> {
   const bounds: Bounds = { ...BOUNDS, ...options.bounds }
   const server = createServer(bounds)
   server.timeout = bounds.stuckMs
   const door = new Door(options, bounds, server)
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(options.port, options.host, () => {
-      server.off('error', reject)
-      resolve({ port: (server.address() as AddressInfo).port, close: graceMs => door.close(graceMs) })
-    })
-  })
+  await listen(server, options.where)
+  const address = server.address() as AddressInfo | string
+  return {
+    port: typeof address === 'string' ? -1 : address.port,
+    close: graceMs => door.close(graceMs),
+  }
 }
 
 /** Every connection starts on the short way of `PlainConnection`; Node's own begins where that ends. */
@@ -84,13 +85,13 @@ class Door implements Hall {
   }
 
   /** A plain request, whoever asks it. */
-  serve({ route, authorization }: PlainHead, body: string, connection: PlainConnection): void {
+  serve(head: PlainHead, body: string, connection: PlainConnection): void {
     const { gate, metrics } = this.options
     this.attempt(
       () => {
-        gate.passCheck(authorization)
+        gate.pass('check', { ...head, peer: connection.peer })
         metrics.asked('http')
-        return this.desk.api(route, body)
+        return this.desk.api(head.route, body)
       },
       answer => connection.answer(answer, this.outbox),
     )
@@ -135,7 +136,7 @@ class Door implements Hall {
     const { desk } = this
     try {
       // Nobody has to take in the body of a stranger.
-      this.options.gate.pass(route.right, request)
+      this.options.gate.pass(route.right, callerOf(request))
     } catch (error) {
       reply(this.outbox, response, desk.told(error))
       return

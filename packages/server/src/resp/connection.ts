@@ -60,14 +60,14 @@ export class Connection {
     this.socket.destroy()
   }
 
-  /** Changes whenever something was done for the client. */
+  /** Changes whenever something was done for the client. For one without the password nothing is. */
   get mark(): number {
-    return this.progress
+    return this.session.isAuthenticated ? this.progress : 0
   }
 
-  /** Waits for the client: for the rest of a command, to read what it was sent, or to close its side. */
+  /** Waits for the client: for its password, the rest of a command, to read what it was sent, or to close its side. */
   get isStuck(): boolean {
-    return this.isBlocked || this.isLeaving || (this.keptBytes > 0 && this.mayGoOn)
+    return !this.session.isAuthenticated || this.isBlocked || this.isLeaving || (this.keptBytes > 0 && this.mayGoOn)
   }
 
   /** Of what came in and was not carried out. */

@@ -29,7 +29,10 @@ export const authCommand: Command = {
   },
 }
 
-/** There is one user, `default`; without a password it may say what it likes. */
+/** Guesses that a connection has. */
+export const MOST_WRONG_PASSWORDS = 3
+
+/** There is one user, `default`; without a password it may say what it likes. A connection that guesses is ended. */
 function authenticate(
   { words, password, stats }: Desk,
   session: Session,
@@ -38,12 +41,14 @@ function authenticate(
 ): void {
   const isKnown = user === undefined || words.text(user) === 'default'
   const offered = words.bytes.subarray(words.starts[secret]!, words.ends[secret]!)
-  const matches = password === undefined || password.matches(offered)
-  if (isKnown && matches) {
+  const found = password?.check(offered, session.address) ?? 'right'
+  if (isKnown && found === 'right') {
     session.isAuthenticated = true
     return
   }
   stats.failedAuth++
+  session.hasQuit = found === 'too-many' || ++session.wrongPasswords === MOST_WRONG_PASSWORDS
+  if (found === 'too-many') throw new CommandError('ERR too many wrong passwords from this address, try again later')
   throw new CommandError('WRONGPASS invalid username-password pair or user is disabled.')
 }
 

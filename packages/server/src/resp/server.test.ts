@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,9 @@ import { until } from 'sluice-harness'
 import { afterEach, describe, expect, test } from 'vitest'
 import { RawClient } from './fixtures/raw-client.ts'
 import { SlowThrottle } from './fixtures/slow-throttle.ts'
+import { MOST_WRONG_PASSWORDS } from './hello-commands.ts'
 import { memoryThrottle } from './memory-throttle.ts'
+import { GUESSES } from './password.ts'
 import { type RespOptions, type RespServer, startResp } from './server.ts'
 
 const open: (() => unknown)[] = []
@@ -52,6 +54,15 @@ describe('where it listens', () => {
     open.push(() => server.close(0))
     expect(server.port).toBeUndefined()
     expect(await (await connected({ path })).send('PING\r\n').until('\r\n')).toBe('+PONG\r\n')
+  })
+
+  test('a unix socket is for its user alone, whatever others may see of new files', async () => {
+    const path = socketPath()
+    const umask = process.umask(0)
+    open.push(() => process.umask(umask))
+    await started({ path })
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(process.umask()).toBe(0)
   })
 
   test('a socket left behind by a process that was killed is in nobody’s way', async () => {
@@ -111,7 +122,56 @@ test('a server must listen somewhere', async () => {
   await expect(startResp({ throttle: memoryThrottle() })).rejects.toThrow('expected a port or a path to listen on')
 })
 
+describe('wrong passwords', () => {
+  const WRONG = '-WRONGPASS invalid username-password pair or user is disabled.\r\n'
+  const guarded = async () => {
+    const clock = fakeClock(1e12)
+    return { clock, server: await started({ password: 'secret', clock }) }
+  }
+
+  test('a connection has a few, and is closed with the last', async () => {
+    const { server } = await guarded()
+    const client = await connected(server.port!)
+    client.send('AUTH a\r\n'.repeat(MOST_WRONG_PASSWORDS + 1)).send('AUTH secret\r\nPING\r\n')
+    expect(await client.untilClosed()).toBe(WRONG.repeat(MOST_WRONG_PASSWORDS))
+  })
+
+  test('HELLO is no other way to guess', async () => {
+    const { server } = await guarded()
+    const client = await connected(server.port!)
+    client.send('HELLO 3 AUTH default a\r\n'.repeat(9))
+    expect(await client.untilClosed()).toBe(WRONG.repeat(MOST_WRONG_PASSWORDS))
+  })
+
+  test('an address that guessed too often is not compared, on however many connections, until time has passed', async () => {
+    const { server, clock } = await guarded()
+    const attempt = async (password: string, from = '127.0.0.1') => {
+      const client = await connected({ host: '127.0.0.1', port: server.port!, localAddress: from })
+      const answer = await client.send(`AUTH ${password}\r\n`).until('\r\n')
+      client.close()
+      return answer
+    }
+    for (let i = 0; i < GUESSES.burst; i++) expect(await attempt(`guess-${i}`)).toBe(WRONG)
+    // Not even the right one: what comes back must not tell it from the others.
+    for (const password of ['another', 'secret']) expect(await attempt(password)).toMatch(/^-ERR too many wrong/)
+    expect(await attempt('secret', '127.0.0.2')).toBe('+OK\r\n')
+    clock.advance(1000)
+    expect(await attempt('another')).toBe(WRONG)
+    expect(await attempt('secret')).toMatch(/^-ERR too many wrong/)
+    clock.advance(1000)
+    for (let i = 0; i < 2 * GUESSES.burst; i++) expect(await attempt('secret')).toBe('+OK\r\n')
+  })
+})
+
 describe('limits', () => {
+  test('who does not say the password is closed, though it says other things', async () => {
+    const server = await started({ stuckMs: 40, password: 'secret' })
+    const [stranger, friend] = [await connected(server.port!), await connected(server.port!)]
+    expect(await friend.send('AUTH secret\r\n').until('\r\n')).toBe('+OK\r\n')
+    await until('it is closed', async () => stranger.send('PING\r\n').isClosed)
+    expect(friend.isClosed).toBe(false)
+  })
+
   test('one connection too many is told so; when one goes there is room again', async () => {
     const server = await started({ maxConnections: 2 })
     const [first] = [await connected(server.port!), await connected(server.port!)]

@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { SluiceError } from 'sluice'
+import { type Clock, SluiceError } from 'sluice'
+import { listen } from '../listen.ts'
 import type { Desk, RespStats } from './command.ts'
 import { Connection } from './connection.ts'
-import { listen } from './listen.ts'
 import { Password } from './password.ts'
 import { Reply } from './reply.ts'
 import { Session } from './session.ts'
@@ -22,10 +22,12 @@ export interface RespOptions {
   password?: string
   /** 10,000 by default; one more is told so and closed. */
   maxConnections?: number
-  /** A connection that says nothing for so long is closed; 0, the default, never closes it. */
+  /** A connection that says nothing for so long is closed: 10 minutes by default; 0 never closes it. */
   idleMs?: number
-  /** Half a command, or replies that are not read, for so long close the connection: 10 s by default. */
+  /** Half a command, replies that are not read, or no password for so long close the connection: 10 s by default. */
   stuckMs?: number
+  /** By which wrong passwords are slowed. */
+  clock?: Clock
 }
 
 export interface RespServer {
@@ -38,7 +40,7 @@ export interface RespServer {
 
 /** CL.THROTTLE for everyone who speaks RESP. Comes back when it listens. */
 export async function startResp(options: RespOptions): Promise<RespServer> {
-  const { host = '127.0.0.1', port, path, maxConnections = 10_000, idleMs = 0, stuckMs = 10_000 } = options
+  const { host = '127.0.0.1', port, path, maxConnections = 10_000, idleMs = 600_000, stuckMs = 10_000 } = options
   checkWhole('maxConnections', maxConnections, 1)
   checkWhole('idleMs', idleMs, 0)
   checkWhole('stuckMs', stuckMs, 1)
@@ -84,13 +86,13 @@ class Door {
   private readonly watch: Watch
   private onLeave: () => void = () => {}
 
-  constructor({ throttle, password }: RespOptions, maxConnections: number, patience: Patience) {
+  constructor({ throttle, password, clock }: RespOptions, maxConnections: number, patience: Patience) {
     this.maxConnections = maxConnections
     this.desk = {
       words: new Words(),
       reply: new Reply(),
       throttle,
-      password: password === undefined ? undefined : new Password(password),
+      password: password === undefined ? undefined : new Password(password, clock),
       stats: this.stats,
       ask: freshAsk(),
       verdict: freshVerdict(),
@@ -112,7 +114,7 @@ class Door {
     const connection = new Connection(
       socket,
       this.desk,
-      new Session(++stats.accepted, this.desk.password !== undefined),
+      new Session(++stats.accepted, this.desk.password !== undefined, socket.remoteAddress),
     )
     this.connections.add(connection)
     stats.connections = this.connections.size

@@ -6,10 +6,14 @@ export class Session {
   isAuthenticated: boolean
   /** Said goodbye: what follows is not carried out. */
   hasQuit = false
+  /** The address of the other side; the same for all that come by a unix socket. */
+  readonly address: string
+  wrongPasswords = 0
   private readonly needsPassword: boolean
 
-  constructor(id: number, needsPassword: boolean) {
+  constructor(id: number, needsPassword: boolean, address = '') {
     this.id = id
+    this.address = address
     this.needsPassword = needsPassword
     this.isAuthenticated = !needsPassword
   }

@@ -1,11 +1,11 @@
 import { Metadata } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
-import { Gate } from '../http/gate.ts'
+import { TokenGate } from '../http/gate.ts'
 import { clientOf, REQUEST, told } from './fixtures/client.ts'
 import { healthService, rateLimitService } from './fixtures/protos.ts'
 import { started } from './fixtures/started.ts'
 
-const gate = new Gate({ adminToken: 'an-operator', checkToken: 'a-check-token' })
+const gate = new TokenGate({ adminToken: 'an-operator', checkToken: 'a-check-token', hosts: '' })
 
 async function asking(
   authorization: string | undefined,

@@ -28,10 +28,12 @@ const HEALTH = ['/health', '/healthz', '/livez', '/readyz', '/ping', '/status']
 
 export function ruleWarnings(rules: Rules, context: WarningContext = {}): Warning[] {
   const enforced = rules.limits.filter(({ mode }) => mode === 'enforce')
+  const smooth = enforced.filter(limit => !isFixed(limit) && limit.when.length === 0)
+  const smoothed = new Set(smooth.map(callersOf))
   return [
     ...memoryWarning(context.store ?? rules.store ?? 'memory', context.replicas),
     ...addressWarnings(enforced.map(({ name, key }) => ({ limit: name, by: key }))),
-    ...enforced.flatMap(limit => [...loneWindow(limit, enforced), ...loginAndHealth(limit)]),
+    ...enforced.flatMap(limit => [...loneWindow(limit, smoothed), ...loginAndHealth(limit)]),
   ]
 }
 
@@ -79,11 +81,12 @@ function addressWarnings(counted: readonly Counted[]): Warning[] {
 }
 
 /** A limit of the same callers that is no fixed window smooths one that is. */
-function loneWindow(limit: RuleLimit, all: readonly RuleLimit[]): Warning[] {
-  if (!isFixed(limit)) return []
-  const key = [...limit.key].sort().join()
-  const isSmoothed = all.some(other => !isFixed(other) && !other.when.length && [...other.key].sort().join() === key)
-  return isSmoothed ? [] : [fixedWindowWarning([limit.name])]
+function loneWindow(limit: RuleLimit, smoothed: ReadonlySet<string>): Warning[] {
+  return isFixed(limit) && !smoothed.has(callersOf(limit)) ? [fixedWindowWarning([limit.name])] : []
+}
+
+function callersOf({ key }: RuleLimit): string {
+  return [...key].sort().join()
 }
 
 function isFixed({ policy }: RuleLimit): boolean {

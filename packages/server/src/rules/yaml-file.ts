@@ -8,9 +8,11 @@ import {
   isSeq,
   LineCounter,
   type Node,
+  type Pair,
   parseDocument,
   visit,
   type YAMLError,
+  type YAMLMap,
 } from 'yaml'
 import { type Problem, RulesFileError } from './problems.ts'
 import type { Source } from './sources.ts'
@@ -37,18 +39,25 @@ export function parseYaml({ name, text }: Source, isText: (key: string) => boole
     return { file: name, line, column: col, code: 'SLUICE_BAD_RULES', message }
   }
   try {
-    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true })
+    // The parser compares each name of a map with all before it, and each alias with all anchors: a file of 100,000 limits
+    // would take minutes. Both are checked below, in one pass.
+    const options = { lineCounter: lines, prettyErrors: false, merge: true, uniqueKeys: false }
+    const document = parseDocument(text, options)
     const problems = [...document.errors, ...document.warnings].map(error =>
-      problemAt(error.pos[0], complaintOf(error, text)),
+      problemAt(error.pos[0], complaintOf(error)),
     )
+    for (const key of repeatedKeys(document)) {
+      problems.push(problemAt(startOf(key) ?? 0, `expected each name once, got ${keyText(key)} again`))
+    }
     for (const { range, source } of strayAliases(document)) {
       problems.push(problemAt(range?.[0] ?? 0, `expected an alias of an anchor above it, got *${source}`))
     }
     if (problems.length > 0) throw new RulesFileError(problems)
     keepSpelling(document, isText)
     const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES })
+    const places = new Places(document)
     const positionOf: YamlFile['positionOf'] = (path, inName) => {
-      const { line, col } = lines.linePos(offsetOf(document, path, inName))
+      const { line, col } = lines.linePos(places.offsetOf(path, inName))
       return { line, column: col }
     }
     return { name, value, positionOf }
@@ -59,16 +68,36 @@ export function parseYaml({ name, text }: Source, isText: (key: string) => boole
   }
 }
 
-function complaintOf({ code, message, pos }: YAMLError, text: string): string {
-  if (code === 'DUPLICATE_KEY') return `expected each name once, got ${/^[^:\n]*/.exec(text.slice(pos[0]))} again`
+function complaintOf({ code, message }: YAMLError): string {
   return code === 'MULTIPLE_DOCS' ? 'expected one document, got another' : `expected YAML, got: ${message}`
 }
 
+/** The names that stand in their map a second time. */
+function repeatedKeys(document: Document): Node[] {
+  const repeated: Node[] = []
+  visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        const name = isScalar(key) ? key.value : key
+        if (seen.has(name)) repeated.push(key as Node)
+        seen.add(name)
+      }
+    },
+  })
+  return repeated
+}
+
+/** An alias stands for the last anchor of its name above it. */
 function strayAliases(document: Document): Alias[] {
+  const anchors = new Set<string>()
   const stray: Alias[] = []
   visit(document, {
     Alias(_, alias) {
-      if (alias.resolve(document) === undefined) stray.push(alias)
+      if (!anchors.has(alias.source)) stray.push(alias)
+    },
+    Value(_, { anchor }) {
+      if (anchor !== undefined) anchors.add(anchor)
     },
   })
   return stray
@@ -87,20 +116,38 @@ function keepSpelling(document: Document, isText: (key: string) => boolean): voi
   })
 }
 
-/** A map or a list is pointed at by its name: what is in it starts on some other line. */
-function offsetOf(document: Document, path: Path, inName: boolean): number {
-  let node: unknown = document.contents
-  let offset = startOf(node) ?? 0
-  for (const step of path) {
-    if (isAlias(node)) node = node.resolve(document)
-    const pair = isMap(node) ? node.items.find(({ key }) => keyText(key) === String(step)) : undefined
-    const next: unknown = pair === undefined ? isSeq(node) && node.items[step as number] : pair.value
-    // What is left out is missing from here.
-    if (next === undefined || next === false) return offset
-    offset = startOf(pair === undefined ? next : pair.key) ?? offset
-    node = next
+/** Finds where a path leads. The names of a map are indexed once: a file may have a mistake in each of its limits. */
+class Places {
+  private readonly document: Document
+  private readonly pairs = new Map<unknown, Map<string, Pair>>()
+
+  constructor(document: Document) {
+    this.document = document
   }
-  return inName || isMap(node) || isSeq(node) ? offset : (startOf(node) ?? offset)
+
+  /** A map or a list is pointed at by its name: what is in it starts on some other line. */
+  offsetOf(path: Path, inName: boolean): number {
+    let node: unknown = this.document.contents
+    let offset = startOf(node) ?? 0
+    for (const step of path) {
+      if (isAlias(node)) node = node.resolve(this.document)
+      const pair = isMap(node) ? this.pairsOf(node).get(String(step)) : undefined
+      const next: unknown = pair === undefined ? isSeq(node) && node.items[step as number] : pair.value
+      // What is left out is missing from here.
+      if (next === undefined || next === false) return offset
+      offset = startOf(pair === undefined ? next : pair.key) ?? offset
+      node = next
+    }
+    return inName || isMap(node) || isSeq(node) ? offset : (startOf(node) ?? offset)
+  }
+
+  private pairsOf(map: YAMLMap): Map<string, Pair> {
+    const known = this.pairs.get(map)
+    if (known !== undefined) return known
+    const pairs = new Map(map.items.map(pair => [keyText(pair.key), pair]))
+    this.pairs.set(map, pairs)
+    return pairs
+  }
 }
 
 function startOf(node: unknown): number | undefined {

@@ -71,11 +71,6 @@ function ticksToDrain(units: number, rule: BucketRule): number {
   return rule.perTick === 1 ? units : Math.ceil(units / rule.perTick)
 }
 
-/** The whole ticks that `cost` takes to drain: rounded down. */
-export function ticksOf(cost: number, rule: BucketRule): number {
-  return Math.floor((cost * rule.perRequest) / rule.perTick)
-}
-
 /** Does `cost` fit on top of `level`, the level of now; and if not, when? */
 export function decide(level: number, rule: BucketRule, now: number, cost: number, out: Verdict): void {
   if (cost > rule.limit) {

@@ -56,6 +56,8 @@ export class Holder {
 export class Slots {
   /** Sum of the costs held. */
   held = 0
+  /** How many hold them. */
+  count = 0
   private first: Holder | undefined
   private last: Holder | undefined
 
@@ -75,6 +77,7 @@ export class Slots {
     let before = this.last
     while (before !== undefined && before.expiry > holder.expiry) before = before.prev
     this.link(holder, before)
+    this.count++
     this.held += holder.cost
   }
 
@@ -103,6 +106,7 @@ export class Slots {
     if (next === undefined) this.last = prev
     else next.prev = prev
     this.held -= holder.cost
+    this.count--
   }
 
   private link(holder: Holder, before: Holder | undefined): void {

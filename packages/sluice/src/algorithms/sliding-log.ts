@@ -35,8 +35,9 @@ export class Ring {
     return this.times[place < this.times.length ? place : place - this.times.length]!
   }
 
-  get bytes(): number {
-    return this.count === 0 ? 0 : 8 * this.times.length
+  /** How many times there are places for. */
+  get capacity(): number {
+    return this.times.length
   }
 
   get newest(): number {

@@ -84,22 +84,20 @@ function segmentsIn(path: string, reading: Reading): string[] {
   const found: string[] = []
   for (const part of text.split('/')) {
     if (part === '' && !emptySegments) continue
-    const name = dots === 'all' ? decoded(part) : part
-    const step = dots === undefined ? '' : semicolon === 'parameters' ? withoutParameters(name) : name
-    if (step === '..') found.pop()
-    else if (step !== '.') found.push(part)
+    const name = nameOf(dots === 'raw' ? part : decoded(part), reading)
+    if (name === '..' && dots !== undefined) found.pop()
+    else if (name !== '.' || dots === undefined) found.push(part)
   }
   const parts = encodedSlash === 'after dots' ? withSlashes(found.join('/'), backslash).split('/') : found
-  return parts.map(part => inLowerCase(withoutParameters(decoded(part)))).filter(isNotEmpty)
+  return parts.map(part => inLowerCase(nameOf(decoded(part), reading))).filter(isNotEmpty)
 }
 
 function withSlashes(text: string, backslash: true | undefined): string {
   return text.replace(backslash ? /%2f|%5c/gi : /%2f/gi, '/')
 }
 
-/** No server takes a parameter for a part of a plain segment's name, so no reading keeps them. */
-function withoutParameters(part: string): string {
-  const end = part.indexOf(';')
+function nameOf(part: string, { semicolon }: Reading): string {
+  const end = semicolon === 'parameters' ? part.indexOf(';') : -1
   return end === -1 ? part : part.slice(0, end)
 }
 

@@ -62,8 +62,9 @@ export class ChargedDecision implements ObservedDecision, Question {
 
   get reason(): Reason {
     if (this.allowed) return 'ok'
-    const { blocked, cost, rule, retryAt, outage } = this.binding!
+    const { blocked, tooManyHolds, cost, rule, retryAt, outage } = this.binding!
     if (blocked) return 'blocked'
+    if (tooManyHolds) return 'too-many-holds'
     const tooMuch = cost > rule.limit
     const closed = outage !== undefined && (tooMuch || limitOf(this.binding!).onOutage === 'closed')
     if (closed && retryAt < Infinity) return 'outage'

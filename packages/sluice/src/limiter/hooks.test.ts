@@ -148,3 +148,18 @@ describe('without hooks', () => {
     expect(told).toBe(1)
   })
 })
+
+test('a clock set back is told once, and who waits starts when it was said', async () => {
+  const clock = fakeClock(10 * 3_600_000)
+  const events: LimiterEvent[] = []
+  const limiter = createLimiter(slidingLog({ limit: 1, window: '1s' }), { clock, onEvent: event => events.push(event) })
+  limiter.consume('a')
+  clock.set(9 * 3_600_000)
+  expect(limiter.consume('a').retryAfterMs).toBe(1000)
+  const wait = limiter.wait('a')
+  clock.advance(999)
+  expect(limiter.consume('a').retryAfterMs).toBe(1)
+  clock.advance(1)
+  expect((await wait).allowed).toBe(true)
+  expect(events).toEqual([{ type: 'clock-set-back', limiter: 'default', byMs: 3_600_000 }])
+})

@@ -14,6 +14,8 @@ export type LimiterEvent =
   | { readonly type: 'nothing-applied'; readonly limiter: string }
   /** The default store has no room for new keys: they share pooled buckets until there is. */
   | { readonly type: 'overflow'; readonly limiter: string; readonly keys: number }
+  /** The clock was set back. Limits go on by the time they had, which is so much ahead of it from now on. */
+  | { readonly type: 'clock-set-back'; readonly limiter: string; readonly byMs: number }
   /** Giving something back, or settling it, failed: it stays taken, and a slot comes back when it expires. */
   | { readonly type: 'store-error'; readonly limiter: string; readonly error: unknown }
   /** The store cannot decide a limit, or some of its keys: its `onOutage` does. */

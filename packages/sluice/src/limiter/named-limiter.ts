@@ -34,7 +34,7 @@ import { checkOptions, type Limits, storeFor } from './options.ts'
 import { Outage } from './outage.ts'
 import { chargesOf, type Reservation, reservationOf, type SavedReservation } from './reservation.ts'
 import { ShadowReport, type ShadowState } from './shadow-report.ts'
-import { type Desk, Waiting } from './waiting.ts'
+import { Waiting } from './waiting/waiting.ts'
 
 /** The limiter: which limits apply to a subject, one call to the store, one decision. */
 export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
@@ -65,7 +65,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     this.ownStore = options.store === undefined
     this.store = storeFor(options, name)
     this.changes = new Changes(
-      charges => this.waiting?.poke(charges),
+      charges => this.waiting?.wake(charges),
       error => onEvent?.({ type: 'store-error', limiter: name, error }),
     )
     const release = (charges: readonly Charge[]) =>
@@ -141,14 +141,13 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     signal?.throwIfAborted()
     const off = this.newOff()
     if (this.charging.all(subject, cost, off).length === 0) return this.decide(subject, cost, TAKE)
-    this.waiting ??= new Waiting(this.store, charge => this.changes.makeLater([{ type: 'unbook', charge }]))
-    const desk: Desk = {
-      store: this.store,
-      charges: () => this.charging.all(subject, cost),
+    this.waiting ??= new Waiting({
+      clock: this.store.clock,
       ask: (charges, intent) => this.ask(charges, intent),
-      giveBack: decision => this.changes.makeLater(refundsOf(decision)),
-    }
-    return this.tell(await this.waiting.start(desk, maxWaitMs, signal), subject, off)
+      giveBack: decisions => this.changes.makeLater(decisions.flatMap(refundsOf)),
+    })
+    const charges = () => this.charging.all(subject, cost)
+    return this.tell(await this.waiting.start(charges, maxWaitMs, signal), subject, off)
   }
 
   history(subject: S, options?: { limit?: string }): Answer<M, number[]> {

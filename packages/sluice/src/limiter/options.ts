@@ -44,6 +44,9 @@ export function storeFor<S>({ store, clock, onEvent }: LimiterOptions<S>, limite
   if (store !== undefined) return store
   return memoryStore({
     ...(clock && { clock }),
-    ...(onEvent && { onOverflow: ({ keys }) => onEvent({ type: 'overflow', limiter, keys }) }),
+    ...(onEvent && {
+      onOverflow: ({ keys }) => onEvent({ type: 'overflow', limiter, keys }),
+      onClockSetBack: byMs => onEvent({ type: 'clock-set-back', limiter, byMs }),
+    }),
   })
 }

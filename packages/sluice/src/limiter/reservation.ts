@@ -120,7 +120,9 @@ function settle(charges: readonly Charge[], reserved: number, actualOf: ActualOf
   })
   const atOnce = actualOf === NOTHING ? charges.filter(charge => charge.taken && charge.hold === undefined) : []
   const conclude = (amounts: readonly number[]): Settlement => {
-    const charged = amounts.filter((_, i) => actuals[i] !== undefined && held[i]!.role === ENFORCED)
+    // Settled before, a reservation that is cancelled answers as it did then: for the limits that take the call's cost.
+    const counts = (charge: Charge) => actualOf !== NOTHING || limitOf(charge).cost === undefined
+    const charged = amounts.filter((_, i) => actuals[i] !== undefined && held[i]!.role === ENFORCED && counts(held[i]!))
     return {
       reserved,
       charged: charged.length === 0 ? 0 : Math.min(...charged),

@@ -1,4 +1,4 @@
-import { startAt, ticksOf } from '../algorithms/bucket.ts'
+import { startAt } from '../algorithms/bucket.ts'
 import type { Rule } from '../algorithms/rule.ts'
 import { remainingOf, type Verdict } from '../algorithms/verdict.ts'
 import type { StoreUnavailable } from '../errors.ts'
@@ -69,6 +69,15 @@ export class Charge implements Verdict {
     this.rare = { ...this.rare, blocked }
   }
 
+  /** Refused because there is no room for another reservation, rather than by the limit. */
+  get tooManyHolds(): boolean {
+    return this.rare?.tooManyHolds === true
+  }
+
+  set tooManyHolds(tooManyHolds: boolean) {
+    this.rare = { ...this.rare, tooManyHolds }
+  }
+
   /** The slot or reservation that was taken, if it was one; the store that made it knows what it is. */
   get hold(): unknown {
     return this.rare?.hold
@@ -122,6 +131,7 @@ export function isDecided(charge: Charge): boolean {
 
 interface Rare {
   readonly blocked?: boolean
+  readonly tooManyHolds?: boolean
   readonly hold?: unknown
   readonly fault?: StoreUnavailable | undefined
   readonly outage?: StoreUnavailable | undefined
@@ -161,9 +171,4 @@ export function startOf(charge: Charge): number {
   if (charge.rule.kind !== 'bucket' || charge.retryAt > charge.at) return Math.max(charge.at, charge.retryAt)
   if (!charge.rule.queue) return charge.at
   return startAt(charge.used - charge.cost * charge.rule.perRequest, charge.rule, charge.at, charge.cost)
-}
-
-/** How much sooner the ones after it start when a booked charge is given back: rounded down, so that none is too early. */
-export function ticksGivenBack(charge: Charge): number {
-  return charge.rule.kind === 'bucket' ? ticksOf(charge.cost, charge.rule) : 0
 }

@@ -28,3 +28,5 @@ export type StoreEvent =
   | { readonly type: 'recovered'; readonly shard: number; readonly outageMs: number }
   /** The server throws keys away when its memory is full, and with them what was counted. */
   | { readonly type: 'eviction'; readonly policy: string }
+  /** The server's clock was set back. Its limits go on by the time they had, which is so much ahead of it from now on. */
+  | { readonly type: 'clock-set-back'; readonly byMs: number }

@@ -45,6 +45,11 @@ export interface Question {
   done(): void
 }
 
+/** So many reservations a key may have at a time. Each is of 1 at least, so a smaller limit caps them before. */
+export const MOST_HOLDS = 16_384
+/** So many of those that expire first are played through to tell a retry: beyond them it is the earliest possible. */
+export const HOLDS_PLAYED = 32
+
 export type Mode = 'sync' | 'async'
 export type Answer<M extends Mode, T> = M extends 'sync' ? T : Promise<T>
 

@@ -14,6 +14,7 @@ import { roomCases } from './store-suite/room-cases.ts'
 import { slotCases } from './store-suite/slot-cases.ts'
 import { timeCases } from './store-suite/time-cases.ts'
 import { togetherCases } from './store-suite/together-cases.ts'
+import { waitCases } from './store-suite/wait-cases.ts'
 import { benchOf, type Open } from './store-suite/world.ts'
 
 export interface StoreSuiteOptions {
@@ -51,4 +52,5 @@ const PARTS = [
   bookingCases,
   changeCases,
   inspectionCases,
+  waitCases,
 ]

@@ -1,10 +1,18 @@
+import { type KeyBudget, occupy } from './key-table.ts'
+
 /**
  * Objects that belong to keys of a table, which holds only numbers: each object has a number of its own. 0 is nobody's:
- * it is what a new slot of the table holds.
+ * it is what a new slot of the table holds. What the objects take counts as room of the store.
  */
 export class Handles<T> {
   private readonly objects: (T | undefined)[] = [undefined]
+  private readonly bytes: number[] = [0]
   private readonly free: number[] = []
+  private readonly budget: KeyBudget
+
+  constructor(budget: KeyBudget) {
+    this.budget = budget
+  }
 
   get(handle: number): T | undefined {
     return this.objects[handle]
@@ -13,11 +21,21 @@ export class Handles<T> {
   add(object: T): number {
     const handle = this.free.pop() ?? this.objects.length
     this.objects[handle] = object
+    this.bytes[handle] = 0
     return handle
+  }
+
+  /** The object takes so many bytes now. */
+  weigh(handle: number, bytes: number): void {
+    const before = this.bytes[handle]!
+    if (handle === 0 || bytes === before) return
+    this.bytes[handle] = bytes
+    occupy(this.budget, bytes - before)
   }
 
   remove(handle: number): void {
     if (handle === 0) return
+    this.weigh(handle, 0)
     this.objects[handle] = undefined
     this.free.push(handle)
   }

@@ -18,6 +18,8 @@ export class KeyTable {
   private directory: Segment[]
   private depth = 0
   private readonly budget: KeyBudget
+  /** What a key takes beyond `KEY_BYTES`. */
+  private readonly extraBytes: number
   /** Where the sweep goes on: which segment, and which slot in it. */
   private sweptSegment = 0
   private sweptSlot = 0
@@ -27,6 +29,7 @@ export class KeyTable {
     this.stride = width + 1
     this.largest = 2 ** Math.floor(Math.log2(SEGMENT_BYTES / (8 * this.stride)))
     this.budget = budget
+    this.extraBytes = ((width - 1) * KEY_BYTES) / 2
     this.root = new Segment(SMALLEST, this.stride, 0, 0)
     this.segment = this.root
     this.segments = [this.root]
@@ -66,6 +69,7 @@ export class KeyTable {
         segment = this.segmentOf(hi)
       }
       this.budget.live++
+      if (this.extraBytes > 0) occupy(this.budget, this.extraBytes)
       offset = place(segment, this.stride, hi, lo)
     }
     this.segment = segment
@@ -107,6 +111,7 @@ export class KeyTable {
     words[hole * stride * 2] = 0
     segment.live--
     this.budget.live--
+    if (this.extraBytes > 0) occupy(this.budget, -this.extraBytes)
   }
 
   /** Goes on looking for idle keys, at most `slots` slots and one segment further; true when it has come round. */
@@ -194,10 +199,28 @@ export interface Owner {
   dropped(segment: Segment, offset: number): void
 }
 
+/** What a key of one number takes when all keys are in use: two doubles, in a segment two fifths full after a split. */
+export const KEY_BYTES = 40
+
 /** How many keys all tables of a store have, and how many they may have. */
 export interface KeyBudget {
   live: number
-  readonly max: number
+  /** How many keys fit beside what else is kept. */
+  max: number
+  /** How many fit where nothing else is kept. */
+  readonly maxKeys: number
+  /** What is kept beside keys of one number: wider slots, times of logs, slots of concurrency, reservations. */
+  bytes: number
+}
+
+export function newBudget(maxKeys: number): KeyBudget {
+  return { live: 0, max: maxKeys, maxKeys, bytes: 0 }
+}
+
+/** Takes room for so many bytes, or gives it back where they are fewer than 0. */
+export function occupy(budget: KeyBudget, bytes: number): void {
+  budget.bytes += bytes
+  budget.max = budget.maxKeys - Math.ceil(budget.bytes / KEY_BYTES)
 }
 
 export class Segment {

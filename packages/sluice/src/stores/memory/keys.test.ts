@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { KeyHash } from '../../hash.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { Segment } from './key-table.ts'
+import { type KeyBudget, newBudget, type Segment } from './key-table.ts'
 import { Keys } from './keys.ts'
 import { StoreTime } from './store-time.ts'
 
@@ -10,10 +10,10 @@ import { StoreTime } from './store-time.ts'
 class Counted {
   readonly keys: Keys
   overflowed = 0
-  readonly room: { live: number; max: number }
+  readonly room: KeyBudget
 
   constructor(max: number) {
-    this.room = { live: 0, max }
+    this.room = newBudget(max)
     const owner = {
       idleUpTo: (_: Segment, now: number) => now,
       dropped() {},
@@ -22,7 +22,7 @@ class Counted {
         return true
       },
     }
-    const time = new StoreTime(fakeClock())
+    const time = new StoreTime(fakeClock(), () => {})
     const overflowed = () => void this.overflowed++
     const shared = { hash: new KeyHash(1, 2), time, budget: this.room, resets: 0, overflowed }
     this.keys = new Keys(1, owner, shared)

@@ -1,5 +1,5 @@
 import type { KeyHash } from '../../hash.ts'
-import { type KeyBudget, KeyTable, type Owner, type Segment } from './key-table.ts'
+import { type KeyBudget, KeyTable, newBudget, type Owner, type Segment } from './key-table.ts'
 import type { StoreTime } from './store-time.ts'
 
 /** What all tables of one store share. */
@@ -39,9 +39,12 @@ export class Keys {
   beforeSweep: ((now: number) => void) | undefined = undefined
   private readonly owner: PoolOwner
   private readonly context: MemoryContext
+  private readonly poolSize: number
   private pool: KeyTable | undefined
 
-  constructor(width: number, owner: PoolOwner, context: MemoryContext) {
+  /** `poolSize` is a power of two, up to `POOL_SIZE`: fewer where a pooled state may be large. */
+  constructor(width: number, owner: PoolOwner, context: MemoryContext, poolSize = POOL_SIZE) {
+    this.poolSize = Math.min(poolSize, POOL_SIZE)
     this.table = new KeyTable(width, context.budget)
     this.segment = this.table.segment
     this.owner = owner
@@ -91,7 +94,7 @@ export class Keys {
 
   private findPooled(now: number): number {
     const { hash, budget } = this.context
-    const index = hash.hi & (POOL_SIZE - 1)
+    const index = hash.hi & (this.poolSize - 1)
     const pool = this.pool ?? new KeyTable(this.table.width, boundless())
     const pooled = pool.find(index << 20, index + 1)
     const { segment } = pool
@@ -120,7 +123,7 @@ export class Keys {
 
 /** A count of keys that nothing limits. */
 export function boundless(): KeyBudget {
-  return { live: 0, max: Infinity }
+  return newBudget(Infinity)
 }
 
 /** For a table on the side, whose keys do not count. */

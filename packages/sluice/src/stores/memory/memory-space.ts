@@ -5,6 +5,7 @@ import { heldCost, type KeyInspection } from '../inspection.ts'
 import type { Change, Intent, Limit, Space } from '../store.ts'
 import { Blocks } from './blocks.ts'
 import { type Hold, Holds } from './holds.ts'
+import { resetBeside, retryBeside } from './holds-played.ts'
 import type { MemoryContext } from './keys.ts'
 import { StateTable } from './state-table.ts'
 import type { Sweepable } from './sweeper.ts'
@@ -65,10 +66,18 @@ export class MemorySpace implements Space {
   needHolds(): Holds {
     if (this.holds === undefined) {
       this.plain = false
-      this.holds = new Holds((charge: Charge) => this.table(charge.rule))
+      this.holds = new Holds(this.context.budget, (key, hold) => this.expired(key, hold))
       for (const table of this.tables.values()) this.settleFirst(table, this.holds)
     }
     return this.holds
+  }
+
+  /** A reservation that expires is settled, at its expiry, for what was reserved. */
+  private expired(key: string, { limit, rule, cost, expiry }: Hold): void {
+    const charge = new Charge(limit, rule, key, cost, ENFORCED)
+    const table = this.table(rule)
+    table.locate(charge, expiry)
+    table.take(charge, cost, expiry)
   }
 
   private settleFirst(table: StateTable, holds: Holds): void {
@@ -110,15 +119,25 @@ export class MemorySpace implements Space {
     const held = this.heldFor(charge.key, now)
     table.locate(charge, now) // settling what has expired may have changed it
     table.judge(charge, charge.cost + held, now)
-    if (held > 0 && !charge.allowed) charge.retryAt = this.holds!.retryAt(charge, now)
+    if (held > 0 && !charge.allowed) charge.retryAt = retryBeside(table, this.holds!, charge, now)
     const blockedUntil = this.blocks === undefined ? 0 : this.blocks.until(charge.key, now)
     if (blockedUntil > 0) block(charge, blockedUntil)
   }
 
+  /** A reservation that the limit lets pass is refused where there is no room to keep it. */
+  judgeHold(charge: Charge, intent: Intent, now: number): void {
+    const { key, cost } = charge
+    if (!isHeld(charge, intent) || !charge.allowed || cost === 0 || !this.needHolds().isFull(key)) return
+    charge.allowed = false
+    charge.tooManyHolds = true
+    charge.retryAt = this.holds!.nextExpiry(key) ?? now + ROOM_TICKS
+  }
+
   take(charge: Charge, intent: Intent, now: number): void {
-    const holds = intent.holdTicks > 0 && charge.rule.kind !== 'slots' && !charge.limit.atOnce
+    const holds = isHeld(charge, intent)
     if (!intent.take || charge.taken || (charge.cost === 0 && !holds)) return
-    if (holds) charge.hold = this.needHolds().add(charge, now + intent.holdTicks)
+    const { key, limit, rule, cost } = charge
+    if (holds) charge.hold = this.needHolds().add(key, limit, rule, cost, now + intent.holdTicks)
     else this.table(charge.rule).take(charge, charge.cost, now)
     charge.receipt = this.context.resets + 1
   }
@@ -133,7 +152,7 @@ export class MemorySpace implements Space {
   /** A refusal by the limit itself starts its block; a cost that can never pass is a mistake, not an attack. */
   strike(charge: Charge, now: number): void {
     const { block: rule } = charge.limit
-    if (rule === undefined || charge.blocked || charge.cost > charge.rule.limit) return
+    if (rule === undefined || charge.blocked || charge.tooManyHolds || charge.cost > charge.rule.limit) return
     const until = this.needBlocks().strike(charge.key, rule, now)
     charge.retryAt = Math.max(charge.retryAt, until)
   }
@@ -150,7 +169,7 @@ export class MemorySpace implements Space {
     table.describe(charge, now)
     if (held > 0) {
       charge.used += held * charge.rule.perRequest
-      charge.resetAt = this.holds!.resetAt(charge, now)
+      charge.resetAt = resetBeside(table, this.holds!, charge, now)
     }
     const blockedUntil = this.blocks === undefined ? 0 : this.blocks.until(charge.key, now)
     if (blockedUntil === 0) return
@@ -199,7 +218,7 @@ export class MemorySpace implements Space {
       case 'renew':
         return table.endSlot(charge, now, true)
       case 'settle':
-        return this.needHolds().settle(charge.hold as Hold, change.actual, now)
+        return this.settle(charge, change.actual, now)
       case 'unbook':
         if (!charge.taken) return 0
         charge.receipt = 0
@@ -214,11 +233,39 @@ export class MemorySpace implements Space {
     }
   }
 
+  /**
+   * Ends a reservation for what it really used, and says what was charged. More than was reserved is charged without
+   * refusal, until one whole limit has been overdrawn.
+   */
+  private settle(charge: Charge, actual: number, now: number): number {
+    const hold = charge.hold as Hold
+    const holds = this.needHolds()
+    if (hold.charged !== undefined) return hold.charged
+    // One of cost 0 was kept nowhere, so nobody has ended it.
+    const isKept = hold.owner !== undefined
+    const isOver = !isKept && (hold.expiry <= now || this.forgottenSince(charge.key, charge.receipt))
+    holds.end(hold, 0)
+    if (isOver) return 0
+    const table = this.table(charge.rule)
+    table.locate(charge, now)
+    const room = 2 * charge.rule.limit - table.countedFor(charge, now) - holds.held(charge.key, now)
+    hold.charged = Math.min(actual, Math.max(charge.cost, room))
+    if (hold.charged > 0) table.take(charge, hold.charged, now)
+    return hold.charged
+  }
+
   private newTable(rule: Rule): StateTable {
     const table = new StateTable(rule, this.context, this.buckets)
     if (rule.kind === 'bucket') this.buckets.push(table)
     return table
   }
+}
+
+/** When to ask again where the store is full and no reservation of this limit is to expire: keys may be forgotten by then. */
+const ROOM_TICKS = 1_000_000
+
+function isHeld({ rule, limit }: Charge, { holdTicks }: Intent): boolean {
+  return holdTicks > 0 && rule.kind !== 'slots' && !limit.atOnce
 }
 
 function block(charge: Charge, until: number): void {

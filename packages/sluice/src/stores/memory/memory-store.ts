@@ -1,10 +1,10 @@
-import { type Clock, systemClock } from '../../clock.ts'
+import { type Clock, systemClock, TICKS_PER_MS } from '../../clock.ts'
 import { expected } from '../../errors.ts'
 import { KeyHash } from '../../hash.ts'
 import { type Charge, ENFORCED, isTaken } from '../charge.ts'
 import type { KeyInspection } from '../inspection.ts'
 import type { Change, Question, Space, Store } from '../store.ts'
-import type { KeyBudget } from './key-table.ts'
+import { type KeyBudget, newBudget } from './key-table.ts'
 import type { MemoryContext } from './keys.ts'
 import { MemorySpace } from './memory-space.ts'
 import { StoreTime } from './store-time.ts'
@@ -12,16 +12,23 @@ import { Sweeper } from './sweeper.ts'
 
 export interface MemoryStoreOptions {
   clock?: Clock
-  /** How many keys to keep at most; beyond it, new keys share pooled buckets. 2^22 by default: 160 MB at the worst. */
+  /**
+   * How many keys to keep at most, of 40 bytes each; what takes more takes the room of several. Beyond it, new keys share
+   * pooled buckets. 2^22 by default: 168 MB at the worst, and up to 10 MB for each limit whose keys share.
+   */
   maxKeys?: number
   /** Told when the store starts to be too full for new keys. */
   onOverflow?: (stats: MemoryStats) => void
+  /** Told when the clock was set back by more than a second. Limits go on by the time they had, ahead of the clock. */
+  onClockSetBack?: (byMs: number) => void
 }
 
 export interface MemoryStats {
-  /** Keys held now, those of blocks included. */
+  /** Keys held now, those of blocks and reservations included. */
   readonly keys: number
   readonly maxKeys: number
+  /** Reservations held now. */
+  readonly holds: number
   /** Decisions made on a shared bucket because there was no room for the key. */
   readonly overflowed: number
 }
@@ -34,7 +41,7 @@ export interface MemoryStore extends Store<'sync'> {
 
 const DEFAULT_MAX_KEYS = 2 ** 22
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  const known = ['clock', 'maxKeys', 'onOverflow']
+  const known = ['clock', 'maxKeys', 'onOverflow', 'onClockSetBack']
   const unknown = options === null ? options : Object.keys(options).find(option => !known.includes(option))
   if (unknown !== undefined) throw expected('SLUICE_BAD_OPTION', `memoryStore options ${known.join(', ')}`, unknown)
   const { clock = systemClock, maxKeys = DEFAULT_MAX_KEYS } = options
@@ -42,10 +49,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     throw expected('SLUICE_BAD_OPTION', 'maxKeys as a whole number from 1 to 2^30', maxKeys)
   }
   if (typeof clock?.now !== 'function') throw expected('SLUICE_BAD_CLOCK', 'a clock with now()', clock)
-  if (options.onOverflow !== undefined && typeof options.onOverflow !== 'function') {
-    throw expected('SLUICE_BAD_OPTION', 'onOverflow as a function', options.onOverflow)
+  for (const name of ['onOverflow', 'onClockSetBack'] as const) {
+    const told = options[name] ?? (() => {})
+    if (typeof told !== 'function') throw expected('SLUICE_BAD_OPTION', `${name} as a function`, told)
   }
-  return new InProcess(clock, maxKeys, options.onOverflow)
+  return new InProcess(clock, maxKeys, options)
 }
 
 class InProcess implements MemoryStore {
@@ -57,10 +65,10 @@ class InProcess implements MemoryStore {
   private readonly spaces = new Map<string, MemorySpace>()
   private readonly sweeper: Sweeper
 
-  constructor(clock: Clock, maxKeys: number, onOverflow: MemoryStoreOptions['onOverflow']) {
-    this.clock = clock
-    this.time = new StoreTime(clock)
-    this.budget = { live: 0, max: maxKeys }
+  constructor(clock: Clock, maxKeys: number, { onOverflow, onClockSetBack }: MemoryStoreOptions) {
+    this.time = new StoreTime(clock, ticks => onClockSetBack?.(ticks / TICKS_PER_MS))
+    this.clock = this.time.clock
+    this.budget = newBudget(maxKeys)
     this.sweeper = new Sweeper(this.budget, this.time, () => onOverflow?.(this.stats()))
     this.context = {
       hash: KeyHash.secret(),
@@ -76,7 +84,9 @@ class InProcess implements MemoryStore {
   }
 
   stats(): MemoryStats {
-    return { keys: this.budget.live, maxKeys: this.budget.max, overflowed: this.sweeper.overflowed }
+    let holds = 0
+    for (const space of this.spaces.values()) holds += space.holds?.count ?? 0
+    return { keys: this.budget.live, maxKeys: this.budget.maxKeys, holds, overflowed: this.sweeper.overflowed }
   }
 
   bind(path: string): Space {
@@ -102,10 +112,12 @@ class InProcess implements MemoryStore {
     }
     let refused = 0
     for (const charge of charges) {
+      const space = spaceOf(charge)
       charge.at = now
-      spaceOf(charge).judge(charge, now)
+      space.judge(charge, now)
+      if (intent.holdTicks > 0) space.judgeHold(charge, intent, now)
       if (charge.role !== ENFORCED) continue
-      if (intent.bookTicks >= 0) spaceOf(charge).book(charge, now, intent.bookTicks)
+      if (intent.bookTicks >= 0) space.book(charge, now, intent.bookTicks)
       if (!charge.allowed) refused++
     }
     for (const charge of charges) {

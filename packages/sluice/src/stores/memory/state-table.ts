@@ -15,8 +15,15 @@ import { apart, Keys, type MemoryContext, type PoolOwner } from './keys.ts'
 const FAR = 2 ** 52
 /** Bookings may pile this high; one more on top still is exact. */
 const MAX_BOOKED = 2 ** 51
-/** A header and five fields. */
-const HOLDER_BYTES = 64
+/** Measured: a ring with its list, beside its times. */
+const RING_BYTES = 130
+/** Measured: a queue of holders, and one more who stands in it. */
+const QUEUE_BYTES = 100
+const HOLDER_BYTES = 120
+/** Holders of a queue that keys share. */
+const MOST_POOLED = 16
+/** All pooled rings together hold no more than so many times. */
+const POOLED_TIMES = 2 ** 20
 
 /**
  * The state of all keys of one limit under rules of one shape, whatever their kind. A decision goes `find`, `judge`, `take`
@@ -35,8 +42,8 @@ export class StateTable implements PoolOwner {
   private readonly context: MemoryContext
   /** All tables of bucket rules of the limit: a key that comes back under another rate brings its level along. */
   private readonly family: readonly StateTable[]
-  private readonly rings = new Handles<log.Ring>()
-  private readonly queues = new Handles<slots.Slots>()
+  private readonly rings: Handles<log.Ring>
+  private readonly queues: Handles<slots.Slots>
   /** What a key not seen yet looks like. */
   private readonly fresh: Float64Array
   private readonly freshRing = new log.Ring()
@@ -48,10 +55,14 @@ export class StateTable implements PoolOwner {
   private offset = 0
   private ring = this.freshRing
   private queue = this.freshQueue
+  /** Of the ring or queue. */
+  private handle = 0
 
   constructor(rule: Rule, context: MemoryContext, family: readonly StateTable[]) {
     const width = rule.kind === 'bucket' ? 1 : rule.kind === 'sliding' ? sliding.cellCount(rule) : 2
-    this.keys = new Keys(width, this, context)
+    this.keys = new Keys(width, this, context, rule.kind === 'log' ? poolSizeFor(rule.limit) : undefined)
+    this.rings = new Handles(context.budget)
+    this.queues = new Handles(context.budget)
     this.rule = rule
     this.context = context
     this.family = family
@@ -85,12 +96,16 @@ export class StateTable implements PoolOwner {
         this.offset = at < 0 ? 0 : at
         break
       case 'log':
-        this.ring = (at < 0 ? undefined : this.rings.get(segment.cells[at + 1]!)) ?? this.freshRing
+        this.handle = at < 0 ? 0 : segment.cells[at + 1]!
+        this.ring = this.rings.get(this.handle) ?? this.freshRing
         log.expire(this.ring, rule, now)
+        this.rings.weigh(this.handle, ringBytes(this.ring))
         break
       case 'slots':
-        this.queue = (at < 0 ? undefined : this.queues.get(segment.cells[at + 1]!)) ?? this.freshQueue
+        this.handle = at < 0 ? 0 : segment.cells[at + 1]!
+        this.queue = this.queues.get(this.handle) ?? this.freshQueue
         this.queue.expire(now)
+        this.queues.weigh(this.handle, queueBytes(this.queue))
     }
   }
 
@@ -114,10 +129,34 @@ export class StateTable implements PoolOwner {
         break
       case 'log':
         log.decide(this.ring, rule, cost, charge)
+        if (charge.allowed && this.ring.count + cost > this.ring.capacity) this.judgeGrowth(rule, charge, now)
         break
       case 'slots':
         slots.decide(this.queue, rule, cost, charge)
+        if (charge.allowed && cost > 0) this.judgeSlot(charge)
     }
+  }
+
+  /** In a full store a log does not grow: what would take more times than it has places for is refused until some leave. */
+  private judgeGrowth(rule: log.LogRule, charge: Charge, now: number): void {
+    const { keys, ring, context } = this
+    if (keys.pooled || context.budget.live < context.budget.max) return
+    context.overflowed()
+    charge.allowed = false
+    charge.retryAt = (ring.count === 0 ? now : ring.at(0)) + rule.windowTicks
+  }
+
+  /**
+   * In a full store a key that holds slots gets no more of them until it has given one back, and those that share a
+   * queue have a few between them.
+   */
+  private judgeSlot(charge: Charge): void {
+    const { keys, queue, context } = this
+    const few = keys.pooled ? MOST_POOLED : 1
+    if (queue.count < few || context.budget.live < context.budget.max) return
+    context.overflowed()
+    charge.allowed = false
+    charge.retryAt = queue.freedAt(1)
   }
 
   take(charge: Charge, cost: number, now: number): void {
@@ -136,9 +175,11 @@ export class StateTable implements PoolOwner {
         break
       case 'log':
         this.writeRing(key, now).push(now, cost, rule.limit)
+        this.rings.weigh(this.handle, ringBytes(this.ring))
         break
       case 'slots':
         charge.hold = this.writeQueue(key, now, now + rule.ttlTicks).acquire(cost, now + rule.ttlTicks)
+        this.queues.weigh(this.handle, queueBytes(this.queue))
     }
   }
 
@@ -268,7 +309,9 @@ export class StateTable implements PoolOwner {
   /** The bytes of the key that was loaded. */
   get bytes(): number {
     if (this.keys.at < 0) return 0
-    return 8 * (this.keys.table.width + 1) + this.ring.bytes + this.queue.holders.length * HOLDER_BYTES
+    const cells = 8 * (this.keys.table.width + 1)
+    if (this.rule.kind === 'log') return cells + ringBytes(this.ring)
+    return this.rule.kind === 'slots' ? cells + queueBytes(this.queue) : cells
   }
 
   /** A table with a copy of this one key, to try things out on. */
@@ -349,7 +392,8 @@ export class StateTable implements PoolOwner {
     const { cells } = this.keys.segment
     if (this.ring === this.freshRing) {
       this.ring = new log.Ring()
-      cells[at + 1] = this.rings.add(this.ring)
+      this.handle = this.rings.add(this.ring)
+      cells[at + 1] = this.handle
     }
     cells[at] = Math.max(cells[at]!, now)
     return this.ring
@@ -359,7 +403,9 @@ export class StateTable implements PoolOwner {
     const copy = new log.Ring()
     copy.copyFrom(ring)
     to.cells[offset] = copy.newest
-    to.cells[offset + 1] = this.rings.add(copy)
+    const handle = this.rings.add(copy)
+    this.rings.weigh(handle, ringBytes(copy))
+    to.cells[offset + 1] = handle
   }
 
   private writeQueue(key: string, now: number, expiry: number): slots.Slots {
@@ -367,7 +413,8 @@ export class StateTable implements PoolOwner {
     const { cells } = this.keys.segment
     if (this.queue === this.freshQueue) {
       this.queue = new slots.Slots()
-      cells[at + 1] = this.queues.add(this.queue)
+      this.handle = this.queues.add(this.queue)
+      cells[at + 1] = this.handle
     }
     cells[at] = Math.max(expiry, this.queue.lastExpiry)
     return this.queue
@@ -413,4 +460,16 @@ function rebase(segment: Segment, now: number, units: number): number {
 /** Where this key's windows start: spread by a hash all processes agree on, so that not all keys reset at once. */
 function phaseOf(rule: fixed.FixedRule, key: string): number {
   return rule.policy.align === 'key' ? stableHash(key, rule.windowTicks) : 0
+}
+
+function ringBytes(ring: log.Ring): number {
+  return RING_BYTES + 8 * ring.capacity
+}
+
+function queueBytes(queue: slots.Slots): number {
+  return QUEUE_BYTES + HOLDER_BYTES * Math.max(1, queue.count)
+}
+
+function poolSizeFor(limit: number): number {
+  return Math.max(1, 2 ** Math.floor(Math.log2(POOLED_TIMES / Math.max(1, limit))))
 }

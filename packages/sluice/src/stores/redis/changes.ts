@@ -1,5 +1,5 @@
 import type { Change } from '../store.ts'
-import { holdOf } from './hold.ts'
+import { holdOf, type RedisHold } from './hold.ts'
 import { calendarEndOf } from './spec.ts'
 
 const UNKNOWN = -1
@@ -24,7 +24,7 @@ export function wordsOf(change: Change): (string | number)[] {
     case 'refund': {
       const resets = charge.receipt - 1
       charge.receipt = 0
-      if (hold !== undefined) return charge.rule.kind === 'slots' ? ['release', 0, hold.id] : ['settle', 0, hold.id, 0]
+      if (hold !== undefined) return charge.rule.kind === 'slots' ? ['release', 0, hold.id] : settling(hold, 0)
       // A booking was but a promise until its start.
       const at = Math.max(charge.at, charge.retryAt)
       return ['refund', charge.cost, at, resets, calendarEndOf(charge.rule, at)]
@@ -38,12 +38,16 @@ export function wordsOf(change: Change): (string | number)[] {
     case 'renew':
       return [change.type, 0, hold!.id]
     case 'settle':
-      return ['settle', 0, hold!.id, change.actual]
+      return settling(hold!, change.actual)
     case 'reset':
       return ['reset', 0]
     case 'block':
       return ['block', 0, change.ticks]
   }
+}
+
+function settling({ id, cost, expiry, resets }: RedisHold, actual: number): (string | number)[] {
+  return ['settle', cost, id, actual, expiry, resets]
 }
 
 /** What the answer means: a reservation that is not there any more has expired, or was forgotten by a reset. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createLimiter, fixedWindow, slidingLog, slidingWindow } from '../../index.ts'
 import { fiveOfEach } from '../../limiter/fixtures/five-of-each.ts'
-import type { Change } from '../store.ts'
+import { type Change, reserving } from '../store.ts'
 import { bareStore, Counter } from './fixtures/counter.ts'
 import { client, withOwnServer } from './fixtures/own-server.ts'
 import { redisStore } from './redis-store.ts'
@@ -67,6 +67,22 @@ test('a foreign value where a log should be has no times to tell', async () => {
   const counter = new Counter(bareStore(client), slidingLog({ limit: 5, window: '1h' }), 'history')
   await client.rpush(counter.nameOf('a'), 'x')
   await expect(counter.store.inspect(counter.charge('a'))).rejects.toMatchObject({ code: FOREIGN })
+})
+
+test('a foreign value where the reservations of a key should be is noticed and left as it is', async () => {
+  const counter = new Counter(bareStore(client), fixedWindow({ limit: 5, window: '1h' }), 'holds')
+  const holds = (key: string) => counter.nameOf(key).replace('}', '}#')
+  const reserve = async (key: string) => {
+    const charge = counter.charge(key)
+    await counter.store.decide(charge, reserving(60_000_000))
+    return charge.fault?.code ?? charge.allowed
+  }
+  await client.set(holds('first'), 'x')
+  expect([await reserve('first'), await reserve('second'), await reserve('second')]).toEqual([FOREIGN, true, true])
+  expect([await client.zcard(holds('second')), await client.ttl(holds('second'))]).toEqual([2, expect.any(Number)])
+  await client.set(holds('second'), 'x')
+  expect([await reserve('second'), (await counter.take('second')).fault?.code]).toEqual([FOREIGN, FOREIGN])
+  expect(await client.mget(holds('first'), holds('second'))).toEqual(['x', 'x'])
 })
 
 describe.each([

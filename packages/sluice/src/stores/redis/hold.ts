@@ -5,6 +5,8 @@ export interface RedisHold {
   readonly id: number
   readonly cost: number
   readonly expiry: number
+  /** How often its key had been reset when it was made. */
+  readonly resets: number
   /** How it ended; undefined while nothing is known of that. */
   ended: number | undefined
 }

@@ -68,6 +68,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     validTicks: deadlineMs === undefined ? 0 : deadlineMs * TICKS_PER_MS,
     batch: options.batch ?? true,
     heartbeat: options.heartbeat ?? false,
+    onSetBack: ticks => tell({ type: 'clock-set-back', byMs: ticks / TICKS_PER_MS }),
   })
   remote.connect(policy => tell({ type: 'eviction', policy }), RECHECK_EVERY_MS)
   if (options.instances === 'auto') countInstances(remote)

@@ -23,8 +23,20 @@ test('what one process reserved another settles, once', async () => {
   expect((await there.peek('a')).remaining).toBe(400)
   expect(await there.resume(saved).settle(50)).toEqual({ reserved: 600, charged: 50, overdrawn: false })
   expect((await here.peek('a')).remaining).toBe(950)
-  await there.resume(saved).settle(0)
+  expect(await there.resume(saved).settle(0)).toEqual({ reserved: 600, charged: 50, overdrawn: false })
   expect((await here.peek('a')).remaining).toBe(950)
+})
+
+test('one of cost 0 is charged once, though the key had been reset before', async () => {
+  const [here, there] = [process(), process()]
+  await here.consume('zero')
+  await here.reset('zero')
+  const saved = (await here.reserve('zero', { cost: 0, ttl: '1m' })).save()
+  for (const _ of [1, 2]) expect((await there.resume(saved).settle(50)).charged).toBe(50)
+  expect((await here.peek('zero')).remaining).toBe(950)
+  const lost = (await here.reserve('zero', { cost: 0, ttl: '1m' })).save()
+  await here.reset('zero')
+  expect((await there.resume(lost).settle(50)).charged).toBe(0)
 })
 
 test('cancelled elsewhere is as if it had never been', async () => {

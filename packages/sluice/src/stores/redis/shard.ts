@@ -29,6 +29,8 @@ export interface Settings {
   readonly batch: boolean
   /** Slots are renewed while their decisions are in use. */
   readonly heartbeat: boolean
+  /** Told by how many ticks the server's clock was set back. */
+  readonly onSetBack?: (ticks: number) => void
   /** Tests say what time it is, to scripts made for that. */
   readonly testNow?: () => number
 }
@@ -41,6 +43,8 @@ export interface ShardStats {
 
 /** What a reply may start with in place of the time. */
 const NOT_PLAIN = -2
+/** The server's clock was set back: see lua/clock.lua. Nothing was done yet. */
+const SET_BACK = -4
 const MICROSECONDS = 1_000_000
 
 /**
@@ -55,6 +59,8 @@ export class Shard {
   /** By rule: when it was last found that its keys are not plain. */
   private readonly notPlain = new WeakMap<Rule, number>()
   private readonly outbox: Outbox
+  /** By how much time there is ahead of the server's clock, as far as this process was the one to be told. */
+  private ahead = 0
 
   constructor(tag: number, settings: Settings, stats: ShardStats, departures: Departures, sister?: Shard) {
     this.clock = new ServerClock(sister?.clock)
@@ -103,6 +109,10 @@ export class Shard {
       args: [`{"logs":${keys.logs.length},"phase":${phaseOf(charge)},"specs":${specs.json}}`],
     }
     const reply = await run(this.settings.link, this.frame.around(message, 0))
+    if (reply.at(0) === SET_BACK) {
+      this.setBack(reply.at(1))
+      return this.inspect(charge)
+    }
     if (reply.at(1) === FOREIGN) {
       throw new StoreUnavailable('SLUICE_FOREIGN_VALUE', 'a foreign value stands at the key')
     }
@@ -112,11 +122,16 @@ export class Shard {
   /** The server's time, about. */
   private now(): number {
     const { testNow } = this.settings
-    return testNow === undefined ? this.clock.there(this.clock.here()) : testNow()
+    return testNow === undefined ? this.clock.there(this.clock.here()) : testNow() + this.ahead
+  }
+
+  private setBack(ticks: number): void {
+    this.ahead += ticks
+    this.settings.onSetBack?.(ticks)
   }
 
   private send(call: BatchCall, again = false): void {
-    const { link, validTicks, testNow } = this.settings
+    const { link, validTicks } = this.settings
     const failed = (error: unknown) => {
       call.fail(failureOf(error))
       this.outbox.settled(call)
@@ -132,7 +147,7 @@ export class Shard {
     const now = this.clock.there(sentAt)
     const validUntil = validTicks === 0 || !this.clock.isKnown ? 0 : now + validTicks
     try {
-      const message = this.frame.around(call.message(testNow === undefined ? now : testNow()), validUntil)
+      const message = this.frame.around(call.message(this.now()), validUntil)
       send(link, message, reply => this.answered(call, reply, sentAt, again), failed)
     } catch (error) {
       failed(error) // what is too large for a string is not even sent
@@ -151,6 +166,9 @@ export class Shard {
       call.read(reply)
     } else if (first === NOT_PLAIN) {
       this.notPlain.set(call.plainRule!, sentAt)
+      this.send(call, again)
+    } else if (first === SET_BACK) {
+      this.setBack(reply.at(1))
       this.send(call, again)
     } else {
       // Either it took too long, and nobody waits, or the server's clock has been set.

@@ -8,20 +8,23 @@ export const FOREIGN = -3
 const NEVER_BLOCKED = -2
 const RESETS = 1
 const HELD = 2
+const TOO_MANY_HOLDS = 3
 
 /** What a reply says of few charges, by their place in it. */
 export interface RareFacts {
   readonly resets: Map<number, number>
   readonly held: Set<number>
+  readonly tooManyHolds: Set<number>
 }
 
 export function rareFacts(reply: Reply, from: number): RareFacts | undefined {
   if (reply.length <= from) return undefined
-  const facts: RareFacts = { resets: new Map(), held: new Set() }
+  const facts: RareFacts = { resets: new Map(), held: new Set(), tooManyHolds: new Set() }
   for (let i = from; i < reply.length; i += 3) {
     const [charge, what, value] = [reply.at(i), reply.at(i + 1), reply.at(i + 2)]
     if (what === RESETS) facts.resets.set(charge, value)
     if (what === HELD) facts.held.add(charge)
+    if (what === TOO_MANY_HOLDS) facts.tooManyHolds.add(charge)
   }
   return facts
 }
@@ -84,12 +87,14 @@ function noteTaken(
     const charge = charges[i]!
     if (charge.fault !== undefined) continue
     if (charge.rule.kind === 'slots' || rare?.held.has(place + i)) charge.tentative = true
+    if (rare?.tooManyHolds.has(place + i)) charge.tooManyHolds = true
     const passes = charges.length === 1 ? charge.allowed : isTaken(charge, charges, refused)
     if (!intent.take || !passes || (charge.cost === 0 && intent.holdTicks === 0)) continue
-    charge.receipt = 1 + (rare?.resets.get(place + i) ?? 0)
+    const resets = rare?.resets.get(place + i) ?? 0
+    charge.receipt = 1 + resets
     const id = ids === undefined ? 0 : ids[i]!
     if (id === 0) continue
     const ticks = charge.rule.kind === 'slots' ? charge.rule.ttlTicks : intent.holdTicks
-    charge.hold = { id, cost: charge.cost, expiry: at + ticks, ended: undefined }
+    charge.hold = { id, cost: charge.cost, expiry: at + ticks, resets, ended: undefined }
   }
 }

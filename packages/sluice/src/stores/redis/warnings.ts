@@ -11,6 +11,8 @@ export function warnings(clock: Clock = systemClock): (event: StoreEvent) => voi
   return event => {
     if (event.type === 'eviction') {
       warn(`Redis evicts keys (maxmemory-policy ${event.policy}), and a forgotten key is a fresh quota: use noeviction`)
+    } else if (event.type === 'clock-set-back') {
+      warn(`the clock of Redis was set back by ${Math.round(event.byMs)} ms: limits go on by the time before`)
     } else if (event.type === 'outage') {
       if (lost++ > 0) return
       lostAt = clock.now()

@@ -1,4 +1,6 @@
 import { createLimiter } from '../../limiter/create.ts'
+import type { Charge } from '../../stores/charge.ts'
+import { MOST_HOLDS } from '../../stores/store.ts'
 import { type Case, holds, same, show } from './case.ts'
 import { Gate } from './gate.ts'
 import { asModelled } from './held-model.ts'
@@ -23,6 +25,12 @@ export function reservationCases(bench: Bench): Case[] {
       name: 'a refused reservation holds nothing; a reset, a cancel or a refund drops what is held',
       run: () => dropped(bench),
     },
+    {
+      name: 'a reservation of cost 0 holds nothing: settling it in time is a charge, and later it is none',
+      run: () => ofNothing(bench),
+    },
+    { name: 'beside more reservations than are played through, no retry is too late', run: () => besideMany(bench) },
+    { name: 'a key has so many reservations and no more, and is told when one expires', run: () => tooMany(bench) },
   ]
 }
 
@@ -129,5 +137,68 @@ async function dropped(bench: Bench): Promise<void> {
     same((await limiter.peek(KEY)).remaining, 10, where)
     await limiter.refund((await limiter.reserve(KEY, { cost: 6, ttl: '1m' })).decision)
     same((await limiter.peek(KEY)).remaining, 10, where)
+  })
+}
+
+async function ofNothing(bench: Bench): Promise<void> {
+  await inEach(bench, async (gate, world, where) => {
+    const [used, late, reset] = [0, 0, 0].map(cost => gate.reserve(KEY, cost, MINUTE))
+    same((await gate.peek(KEY)).resetAt, world.now, where)
+    same([await gate.settle(await used!, 4), await gate.settle(await used!, 5)], [4, 4], where)
+    same((await gate.peek(KEY)).remaining, 6, where)
+    await gate.reset(KEY)
+    same(await gate.settle(await reset!, 3), 0, where)
+    world.goTo(TODAY + MINUTE)
+    same(await gate.settle(await late!, 3), 0, where)
+    const [over, more] = [await gate.reserve(KEY, 0, MINUTE), await gate.reserve(KEY, 0, MINUTE)]
+    same([await gate.settle(over, 1000), await gate.settle(more, 1)], [20, 0], where)
+  })
+}
+
+/** One after another they expire; until then each retry told is one before which nothing passes. */
+async function besideMany(bench: Bench): Promise<void> {
+  for (const policy of ofEveryRateKind(100, MINUTE / 1000)) {
+    await bench.inWorld(async world => {
+      const start = world.goTo(TODAY)
+      const gate = new Gate(world, policy)
+      const where = () => `policy ${show(policy)}, ${world.now - start} ticks on`
+      for (let n = 1; n <= 100; n++) same((await gate.reserve(KEY, 1, n * MINUTE)).allowed, true, where)
+      let refused = await gate.peek(KEY, 60)
+      holds(refused.resetAt > start + 100 * MINUTE, 'a reset after the last expiry', refused.resetAt, where)
+      for (let asked = 0; !refused.allowed; asked++) {
+        holds(asked < 10, 'a cost that passes after a few retries', asked, where)
+        world.goTo(refused.retryAt - 1)
+        same((await gate.peek(KEY, 60)).allowed, false, where)
+        world.goTo(refused.retryAt)
+        refused = await gate.peek(KEY, 60)
+      }
+      holds(world.now >= start + 59 * MINUTE, 'no room before 60 have expired', world.now - start, where)
+    })
+  }
+}
+
+async function tooMany(bench: Bench): Promise<void> {
+  await bench.inWorld(async world => {
+    world.goTo(TODAY)
+    const [policy] = bucketsOf(2 * MOST_HOLDS, { count: 1, periodMs: 1000 })
+    const gate = new Gate(world, policy!)
+    const ttl = (n: number) => MINUTE + ((n * 7919) % MOST_HOLDS)
+    const charges: Charge[] = []
+    for (let n = 0; n < MOST_HOLDS; n += 256) {
+      const some = Array.from({ length: 256 }, (_, i) => gate.reserve(KEY, 1, ttl(n + i)))
+      charges.push(...(await Promise.all(some)))
+    }
+    same(charges.filter(charge => charge.allowed).length, MOST_HOLDS, () => 'up to the cap')
+    const before = await gate.look(KEY)
+    const refused = await gate.reserve(KEY, 1, MINUTE)
+    same([refused.allowed, refused.tooManyHolds, refused.retryAt], [false, true, TODAY + MINUTE], () => 'one more')
+    same(await gate.look(KEY), before, () => 'the refused one')
+    same((await gate.reserve(KEY, 0, MINUTE)).allowed, true, () => 'one of cost 0')
+    same((await gate.consume(KEY, 1)).allowed, true, () => 'what is not reserved')
+    same((await gate.reserve('another', 1, MINUTE)).allowed, true, () => 'another key')
+    same(await gate.settle(charges[99]!, 0), 0, () => 'the hundredth')
+    same((await gate.reserve(KEY, 1, ttl(99))).allowed, true, () => 'in its place')
+    world.goTo(TODAY + MINUTE)
+    same((await gate.reserve(KEY, 1, MINUTE)).allowed, true, () => 'when the first has expired')
   })
 }

@@ -36,7 +36,9 @@ async function whenFull(
     const inFull = async (world: World) => {
       if (keysIn(world) === undefined) return
       world.goTo(TODAY)
-      const filler = new Gate(world, { kind: 'slidingLog', limit: 1, windowMs: fullMs }, { path: 'filler' })
+      // A bucket, since a key of any other kind may take the room of several.
+      const [dry] = bucketsOf(1, { count: 1, periodMs: fullMs })
+      const filler = new Gate(world, dry!, { path: 'filler' })
       for (let n = 0; n < MAX_KEYS; n++) await filler.consume(`filler ${n}`)
       same(keysIn(world), MAX_KEYS, () => `keys held after ${MAX_KEYS} came`)
       await use(new Gate(world, policy), world, filler)

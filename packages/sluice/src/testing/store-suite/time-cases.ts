@@ -8,6 +8,7 @@ import { Witness } from './witness.ts'
 import { type Bench, TODAY } from './world.ts'
 
 const KEY = 'user:42'
+const HOUR = 3_600_000_000
 
 export function timeCases(bench: Bench): Case[] {
   return [
@@ -18,6 +19,7 @@ export function timeCases(bench: Bench): Case[] {
       name: 'while nothing is consumed resetAt stays where it is until it has passed (law 9)',
       run: () => steady(bench),
     },
+    { name: 'after a clock was ahead for a moment time goes on (laws 3 and 6)', run: () => aheadForAMoment(bench) },
   ]
 }
 
@@ -130,5 +132,28 @@ async function steady(bench: Bench): Promise<void> {
       world.goTo(resetAt + 1)
       same((await gate.peek(KEY, 1)).resetAt, resetAt + 1, where)
     })
+  }
+}
+
+/** What was used up while the clock was wrong is not handed out again, nor kept for as long as it was wrong. */
+async function aheadForAMoment(bench: Bench): Promise<void> {
+  for (const policy of [...ofEveryKind(3, 60_000), ...ofEveryKind(3, DAY_MS)]) {
+    for (const ahead of [HOUR, 365 * 24 * HOUR]) {
+      await bench.inWorld(async world => {
+        const gate = new Gate(world, policy)
+        const where = () => `policy ${show(policy)}, a clock that was ${ahead} ticks ahead`
+        world.goTo(TODAY)
+        await gate.consume(KEY, 3)
+        world.goTo(TODAY + ahead)
+        await gate.consume(KEY, 3)
+        world.goTo(TODAY)
+        const { allowed, at, retryAt } = await gate.consume(KEY)
+        same(allowed, false, where)
+        world.goTo(TODAY + retryAt - at - 1)
+        same((await gate.consume(KEY)).allowed, false, where)
+        world.goTo(TODAY + retryAt - at)
+        same((await gate.consume(KEY)).allowed, true, where)
+      })
+    }
   }
 }

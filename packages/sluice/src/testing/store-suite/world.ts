@@ -37,22 +37,31 @@ export class World {
   /** The latest tick any call was made at: now, for a store whose time never runs backwards. */
   now = 0
   private tick = 0
+  /** By how much the store's time is ahead of the clock. */
+  private ahead = 0
 
   constructor(store: Store, clock: FakeClock) {
     this.store = store
     this.clock = clock
   }
 
-  /** Sets the clock, and says what the next call will find: now, where the clock was set back. */
+  /** Sets the clock, and says what the next call will find. */
   goTo(tick: number): number {
     this.tick = tick
     this.clock.set(tick / TICKS_PER_MS)
-    return Math.max(this.now, tick)
+    return Math.max(this.now, tick + this.ahead)
+  }
+
+  /** A call is made. A clock set back stands still, or, if by more than a second, goes on from the latest tick. */
+  private called(): void {
+    const back = this.now - this.tick - this.ahead
+    if (back > SET_BACK_TICKS) this.ahead += back
+    this.now = Math.max(this.now, this.tick + this.ahead)
   }
 
   /** An in-process store has answered when `ask` returns, any other later; each calls back once. */
   async decide(charges: readonly Charge[], intent: Intent): Promise<void> {
-    this.now = Math.max(this.now, this.tick)
+    this.called()
     const { store } = this
     let answers = 0
     const answered = new Promise<void>(resolve => {
@@ -69,17 +78,18 @@ export class World {
   }
 
   async amend(changes: readonly Change[]): Promise<number[]> {
-    this.now = Math.max(this.now, this.tick)
+    this.called()
     return this.store.amend(changes)
   }
 
   async inspect(charge: Charge): Promise<KeyInspection> {
-    this.now = Math.max(this.now, this.tick)
+    this.called()
     return this.store.inspect(charge)
   }
 }
 
 /** A double of milliseconds tells neighbouring ticks apart until the year 2109: traces stop before. */
 export const LATEST_TICK = 2 ** 42 * TICKS_PER_MS
+const SET_BACK_TICKS = 1_000_000
 /** A moment on no boundary of anything. */
 export const TODAY = 1_790_000_123_456_789

@@ -4,7 +4,7 @@
 --   'credit'   gives cost back
 --   'release'  id: gives a slot back
 --   'renew'    id: holds a slot for another ttl
---   'settle'   id, actual: ends a reservation
+--   'settle'   id, actual, expiry, resets: ends a reservation of cost
 --   'reset'    forgets the key
 --   'block'    ticks: refuses the key for so long
 -- It answers what was charged by a settlement (-1: there was none of that id), 1 if a slot was still held, -3 where the value
@@ -46,26 +46,31 @@ local function amendments()
     return states.kernel(spec).renew(state, spec, now, id)
   end
 
-  -- More than was reserved is charged without refusal, until one whole limit has been overdrawn.
-  function amends.settle(k, spec, state, _, id, actual)
-    local extra = states.need_extra(k)
-    for place, hold in ipairs(extra.holds) do
-      if hold.id == id then
-        states.extras().drop_hold(extra, place)
-        states.touch(k, spec)
-        local room = 2 * spec.limit - states.kernel(spec).counted(state, spec, now) - extra.held
-        local charged = math.min(actual, math.max(hold.cost, room))
-        if charged > 0 then states.kernel(spec).take(state, spec, now, charged) end
-        return charged
-      end
+  -- More than was reserved is charged without refusal, until one whole limit has been overdrawn. Who settles again within a
+  -- minute is told the same. A reservation of nothing is known to its owner alone, who says until when it was good, and how
+  -- often the key had been reset.
+  function amends.settle(k, spec, state, cost, id, actual, expiry, resets)
+    local extra, record = states.extra_of(k), string.match(keys[k + 1], '^{%d+}') .. '#settled:' .. string.format('%.0f', id)
+    local held = cost > 0 and extra and states.extras().drop_hold(extra, id, cost, now)
+    if not held then
+      local settled = call_redis('GET', record)
+      if settled then return unpack_bytes('<d', settled) end
+      if cost > 0 then return UNKNOWN end
+      if now >= expiry or (extra and extra.resets or 0) ~= resets then return 0 end
     end
-    return UNKNOWN
+    states.touch(k, spec)
+    local room = 2 * spec.limit - states.kernel(spec).counted(state, spec, now) - (extra and extra.held or 0)
+    local charged = math.min(actual, math.max(cost, room))
+    if charged > 0 then states.kernel(spec).take(state, spec, now, charged) end
+    call_redis('SETEX', record, '60', pack('<d', charged))
+    return charged
   end
 
   -- That there was a reset is kept for as long as something from before it could be refunded.
   function amends.reset(k, spec)
     local extra = states.extra_of(k)
     local resets = extra and extra.resets or 0
+    if extra and extra.count > 0 then call_redis('DEL', extra.holds_key) end
     states.replace(k, states.kernel(spec).fresh(spec, now))
     states.need_extra(k).resets = resets + 1
     states.touch(k, spec)
@@ -86,6 +91,6 @@ local function amendments()
     if k < 0 then k = values - k end
     local state = states.at(k, spec, change[4])
     if not state then return FOREIGN end
-    return amends[what](k, spec, state, change[5], change[6], change[7], change[8])
+    return amends[what](k, spec, state, change[5], change[6], change[7], change[8], change[9])
   end
 end

@@ -1,9 +1,24 @@
 -- Time never runs backwards, and what comes too late is not done.
+--
+-- The clock's value is the latest time seen. A server's clock that was set back stands still until it gets there, if that is
+-- soon. Else the value carries, as a second number, by how much our time is ahead of the server's from then on: so time goes
+-- on, and nobody is locked out for as long as the clock was wrong. Nothing else is done in the call that finds this out: its
+-- client is told, and asks again.
 
-local latest = 0
+local SET_BACK, SET_BACK_TICKS = -4, 1000000
+
+local latest, ahead = 0, 0
 if clock then
-  if #clock ~= 8 then return redis.error_reply('FOREIGN value at ' .. keys[1]) end
-  latest = unpack_bytes('<d', clock)
-  if latest > now then now = latest end
+  if #clock == 16 then
+    latest, ahead = unpack_bytes('<dd', clock)
+    now = now + ahead
+  elseif #clock == 8 then latest = unpack_bytes('<d', clock)
+  else return redis.error_reply('FOREIGN value at ' .. keys[1]) end
+  local back = latest - now
+  if back > SET_BACK_TICKS then
+    call_redis('SETEX', keys[1], AHEAD_SECONDS, pack('<dd', latest, ahead + back))
+    return pack('<dd', SET_BACK, back)
+  end
+  if back > 0 then now = latest end
 end
 if now > valid_until then return pack('<dd', LATE, now) end

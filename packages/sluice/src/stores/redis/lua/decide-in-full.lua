@@ -1,7 +1,7 @@
 -- One decision with all that can happen in it: blocks, reservations, bookings, shadows that replace, slots and logs.
 
 local NEVER_PASSES, NEVER_BLOCKED = -1, -2
-local RESETS, HELD = 1, 2
+local RESETS, HELD, TOO_MANY_HOLDS = 1, 2, 3
 
 local function full_decisions()
   local states = with_states()
@@ -21,16 +21,24 @@ local function full_decisions()
     if not extra then return kernel.judge(charge.state, spec, now, cost), 0 end
     local retry = kernel.judge(charge.state, spec, now, cost + extra.held)
     if retry ~= 0 and extra.held > 0 then
-      retry = states.extras().retry_at(extra, kernel, charge.state, spec, now, cost, charge.phase)
+      retry = states.extras().retry_at(extra, kernel, charge.state, spec, now, cost, charge.phase, retry)
     end
     if extra.blocked_until <= now then return retry, 0 end
     return max(retry, extra.blocked_until), extra.blocked_until
   end
 
+  -- A reservation that the limit lets pass is refused where the key has too many.
+  local function judge_hold(charge)
+    local extra = states.extra_of(charge.k)
+    if not extra or extra.count < MOST_HOLDS then return end
+    charge.too_many = true
+    charge.retry = max(extra.next_expiry, now + 1)
+  end
+
   -- A refusal by the limit itself starts its block; a cost that can never pass is a mistake, not an attack.
   local function strike(charge)
     local k, spec = charge.k, charge.spec
-    if not spec.block or charge.cost > spec.limit or charge.blocked_until > 0 then return end
+    if not spec.block or charge.cost > spec.limit or charge.blocked_until > 0 or charge.too_many then return end
     local extra = states.need_extra(k)
     states.extras().strike(extra, spec.block, now)
     states.touch(k, spec)
@@ -57,10 +65,9 @@ local function full_decisions()
 
   local function take(charge, hold_ticks)
     local k, spec = charge.k, charge.spec
-    local holds = hold_ticks > 0 and spec.kind ~= 'slots' and charge.id ~= 0
     if charge.booked then return true end
-    if charge.cost == 0 and not holds then return false end
-    if holds then states.extras().add_hold(states.need_extra(k), charge.id, charge.cost, now + hold_ticks)
+    if charge.cost == 0 then return charge.holds end -- a reservation of nothing is known to its owner alone
+    if charge.holds then states.extras().add_hold(states.need_extra(k), charge.id, charge.cost, now + hold_ticks)
     else charge.kernel.take(charge.state, spec, now, charge.cost, charge.id) end
     states.touch(k, spec)
     return true
@@ -91,6 +98,9 @@ local function full_decisions()
       local charge = { k = k, spec = spec, cost = run[at + 2], role = run[at + 3], id = run[at + 4], phase = run[at + 5] }
       charge.state = states.at(k, spec, charge.phase)
       charge.kernel = states.kernel(spec)
+      charge.holds = run[3] > 0 and spec.kind ~= 'slots' and charge.id ~= 0
+      -- Where its reservations would stand, something foreign may.
+      if charge.state and charge.holds and charge.cost > 0 and not states.may_hold(k) then charge.state = nil end
       charges[#charges + 1] = charge
     end
     return charges
@@ -102,6 +112,7 @@ local function full_decisions()
     for _, charge in ipairs(charges) do
       if charge.state then
         charge.retry, charge.blocked_until = judge(charge)
+        if charge.retry == 0 and charge.holds and charge.cost > 0 then judge_hold(charge) end
         charge.allowed = charge.retry == 0
         if book_ticks >= 0 then book(charge, book_ticks) end
         if not charge.allowed and charge.role == ENFORCED then refused = refused + 1 end
@@ -113,6 +124,7 @@ local function full_decisions()
         if passes(charge, charges, refused) then taken = takes and take(charge, hold_ticks)
         elseif strikes and not charge.allowed then strike(charge) end
         local used, reset_at = describe(charge, taken)
+        if charge.too_many then tell_rare(TOO_MANY_HOLDS, 1) end
         tell_all(used, reset_at, charge.retry, charge.allowed, charge.blocked_until > 0)
       else
         tell(0, now, FOREIGN)

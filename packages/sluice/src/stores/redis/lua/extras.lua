@@ -2,35 +2,50 @@
 --
 -- Made only when a key has some: most calls never need it.
 --
--- The bytes stand before the count's: how many reservations (u32), then resets, blocked until, strikes, when to forget
--- the strikes, then each reservation's id, cost and expiry, soonest expiry first (doubles).
+-- The bytes stand before the count's, 60 of them: how many reservations (u32), then resets, blocked until, strikes, when to
+-- forget the strikes, the sum of what is reserved, the first and the last tick at which a reservation expires (doubles).
+--
+-- The reservations themselves stand in a sorted set of their own, by their expiry, so that a call reads none but those that
+-- expire and the few that tell a retry. Its name is the key's with `#` behind the tag, which no other name has: it lies in
+-- the same slot. A member is id and cost (doubles).
+
+-- Twins of MOST_HOLDS and HOLDS_PLAYED in stores/store.ts.
+local MOST_HOLDS, HOLDS_PLAYED = 16384, 32
+-- So many a call charges of one key's that have expired: the rest stays reserved until the next.
+local MOST_EXPIRED = 256
+-- The letter, too.
+local EXTRAS_END = 61
 
 local function extras_library()
   local extras = {}
+  local max, min, format = math.max, math.min, string.format
 
-  function extras.read(value)
-    if #value < 37 then return nil end
-    local count, resets, blocked_until, strikes, forget_at = struct.unpack('<Idddd', value, 2)
-    if #value < 37 + count * 24 then return nil end
-    local extra = {
-      resets = resets, blocked_until = blocked_until, strikes = strikes, forget_at = forget_at, holds = {}, held = 0,
+  function extras.none(key)
+    local holds_key = string.gsub(key, '}', '}#', 1)
+    return {
+      resets = 0, blocked_until = 0, strikes = 0, forget_at = 0, count = 0, held = 0, next_expiry = 0, last_expiry = 0,
+      holds_key = holds_key,
     }
-    for i = 1, count do
-      local id, cost, expiry = struct.unpack('<ddd', value, 14 + i * 24)
-      extra.holds[i] = { id = id, cost = cost, expiry = expiry }
-      extra.held = extra.held + cost
-    end
-    return extra, 38 + count * 24
+  end
+
+  -- A set of reservations may be somebody else's: then the key is.
+  function extras.is_ours(extra)
+    local kind = call_redis('TYPE', extra.holds_key).ok
+    return kind == 'zset' or kind == 'none'
+  end
+
+  function extras.read(value, key)
+    if #value < EXTRAS_END then return nil end
+    local extra = extras.none(key)
+    extra.count, extra.resets, extra.blocked_until, extra.strikes, extra.forget_at, extra.held, extra.next_expiry,
+      extra.last_expiry = struct.unpack('<Iddddddd', value, 2)
+    if extra.count > 0 and not extras.is_ours(extra) then return nil end
+    return extra, EXTRAS_END + 1
   end
 
   local function bytes_of(extra)
-    local bytes = { struct.pack('<Idddd', #extra.holds, extra.resets, extra.blocked_until, extra.strikes, extra.forget_at) }
-    for i, hold in ipairs(extra.holds) do bytes[i + 1] = struct.pack('<ddd', hold.id, hold.cost, hold.expiry) end
-    return table.concat(bytes)
-  end
-
-  function extras.none()
-    return { resets = 0, blocked_until = 0, strikes = 0, forget_at = 0, holds = {}, held = 0 }
+    return struct.pack('<Iddddddd', extra.count, extra.resets, extra.blocked_until, extra.strikes, extra.forget_at,
+      extra.held, extra.next_expiry, extra.last_expiry)
   end
 
   -- Twin of memory/blocks.ts: a refusal starts a block, each longer than the last.
@@ -44,36 +59,97 @@ local function extras_library()
 
   -- Twin of memory/holds.ts: what is held does not drain, and expires at what was reserved.
   function extras.add_hold(extra, id, cost, expiry)
-    local place = #extra.holds + 1
-    while place > 1 and extra.holds[place - 1].expiry > expiry do place = place - 1 end
-    table.insert(extra.holds, place, { id = id, cost = cost, expiry = expiry })
+    -- What a lost value has left behind is nobody's.
+    if extra.count == 0 then call_redis('DEL', extra.holds_key) end
+    call_redis('ZADD', extra.holds_key, format('%.0f', expiry), pack('<dd', id, cost))
+    extra.next_expiry = extra.count == 0 and expiry or min(expiry, extra.next_expiry)
+    extra.last_expiry = extra.count == 0 and expiry or max(expiry, extra.last_expiry)
+    extra.count = extra.count + 1
     extra.held = extra.held + cost
+    extra.soonest = nil
   end
 
-  function extras.drop_hold(extra, place)
-    local hold = table.remove(extra.holds, place)
-    extra.held = extra.held - hold.cost
-    return hold
+  -- After some are gone: what is left.
+  local function count_again(extra)
+    local first = call_redis('ZRANGE', extra.holds_key, 0, 0, 'WITHSCORES')
+    extra.soonest = nil
+    extra.count = call_redis('ZCARD', extra.holds_key)
+    if extra.count == 0 then extra.held, extra.last_expiry = 0, 0 end
+    extra.next_expiry = (first[2] or 0) + 0
   end
 
-  -- Charges what has expired, as of its expiry.
+  -- True if there was one of that id that had not expired.
+  function extras.drop_hold(extra, id, cost, now)
+    local member = pack('<dd', id, cost)
+    local expiry = call_redis('ZSCORE', extra.holds_key, member)
+    if not expiry or expiry + 0 <= now then return false end
+    call_redis('ZREM', extra.holds_key, member)
+    extra.held = max(0, extra.held - cost)
+    count_again(extra)
+    return true
+  end
+
+  -- Charges what has expired, as of its expiry; true if there was any. Once a call: time stands still in it.
   function extras.expire_holds(extra, kernel, state, spec, now, phase)
-    while extra.holds[1] and extra.holds[1].expiry <= now do
-      local hold = extras.drop_hold(extra, 1)
-      kernel.locate(state, spec, hold.expiry, phase)
-      if hold.cost > 0 then kernel.take(state, spec, hold.expiry, hold.cost) end
+    if extra.expired or extra.count == 0 or extra.next_expiry > now then return false end
+    extra.expired = true
+    local due = call_redis('ZRANGEBYSCORE', extra.holds_key, '-inf', format('%.0f', now), 'WITHSCORES',
+      'LIMIT', 0, MOST_EXPIRED)
+    for i = 1, #due, 2 do
+      local _, cost = unpack_bytes('<dd', due[i])
+      local expiry = due[i + 1] + 0
+      kernel.locate(state, spec, expiry, phase)
+      kernel.take(state, spec, expiry, cost)
+      extra.held = max(0, extra.held - cost)
     end
+    if #due > 0 then call_redis('ZREMRANGEBYRANK', extra.holds_key, 0, #due / 2 - 1) end
+    count_again(extra)
+    return true
   end
 
-  -- The first tick at which `cost` passes beside what is held, if nobody settles: as each expires, it drains.
-  function extras.retry_at(extra, kernel, state, spec, now, cost, phase)
-    local future, held, at = kernel.copy(state), extra.held, now
+  -- Those up to this rank, soonest expiry first.
+  local function up_to(extra, rank)
+    local found, holds = call_redis('ZRANGE', extra.holds_key, 0, rank, 'WITHSCORES'), {}
+    for i = 1, #found, 2 do
+      local _, cost = unpack_bytes('<dd', found[i])
+      holds[#holds + 1] = { cost = cost, expiry = found[i + 1] + 0 }
+    end
+    return holds
+  end
+
+  function extras.all(extra)
+    return up_to(extra, -1)
+  end
+
+  -- Those that expire first, in that order.
+  local function soonest(extra)
+    if not extra.soonest then extra.soonest = up_to(extra, HOLDS_PLAYED - 1) end
+    return extra.soonest
+  end
+
+  -- Twins of memory/holds-played.ts: what will be if nobody settles.
+
+  -- The first tick at which `cost` passes beside what is held, or the earliest at which it may; `retry` is what the kernel
+  -- says while all of it stays held.
+  function extras.retry_at(extra, kernel, state, spec, now, cost, phase, retry)
+    local held, at = extra.held, now
+    if cost > spec.limit then return NEVER end
+    if spec.kind == 'log' then
+      if cost + held <= spec.limit then return retry end
+      for _, hold in ipairs(soonest(extra)) do
+        at = hold.expiry
+        held = held - hold.cost
+        if cost + held <= spec.limit then break end
+      end
+      return max(at, now) + spec.windowTicks
+    end
+    local future = kernel.copy(state)
     local function pass_at()
       kernel.locate(future, spec, at, phase)
-      local retry = kernel.judge(future, spec, at, cost + held)
-      return retry == 0 and at or retry
+      local passes = kernel.judge(future, spec, at, cost + held)
+      return passes == 0 and at or passes
     end
-    for _, hold in ipairs(extra.holds) do
+    for _, hold in ipairs(soonest(extra)) do
       local passes = pass_at()
       if passes <= hold.expiry then return passes end
       kernel.locate(future, spec, hold.expiry, phase)
@@ -81,41 +157,52 @@ local function extras_library()
       held = held - hold.cost
       at = hold.expiry
     end
-    return pass_at()
+    return extra.count > HOLDS_PLAYED and max(at, now + 1) or pass_at()
   end
 
-  -- The tick at which all is gone, if nobody settles.
+  -- The tick at which all is gone. Beyond those played through, the rest counts as if it expired with the last.
   function extras.reset_at(extra, kernel, state, spec, now, phase)
-    local future, at = kernel.copy(state), now
-    for _, hold in ipairs(extra.holds) do
+    local played, rest = soonest(extra), extra.held
+    local last = extra.count > HOLDS_PLAYED and extra.last_expiry or played[#played].expiry
+    if spec.kind == 'log' then return last + spec.windowTicks end
+    local future = kernel.copy(state)
+    for _, hold in ipairs(played) do
       kernel.locate(future, spec, hold.expiry, phase)
       kernel.take(future, spec, hold.expiry, hold.cost)
-      at = hold.expiry
+      rest = rest - hold.cost
     end
-    kernel.locate(future, spec, at, phase)
-    local _, reset_at = kernel.describe(future, spec, at)
+    kernel.locate(future, spec, last, phase)
+    if rest > 0 then kernel.take(future, spec, last, rest) end
+    local _, reset_at = kernel.describe(future, spec, last)
     return reset_at
   end
 
   -- The tick until which a key must be kept: until it is as good as a fresh one.
   local function kept_until(extra, kernel, state, spec, now, phase)
     local tick = kernel.kept_until(state, spec, now)
-    if extra.holds[1] then tick = math.max(tick, extras.reset_at(extra, kernel, state, spec, now, phase)) end
+    if extra.count > 0 then tick = math.max(tick, extras.reset_at(extra, kernel, state, spec, now, phase)) end
     -- What was charged before a reset must not be refunded after it: that is known for as long as it could be.
     if extra.resets > 0 then tick = math.max(tick, now + kernel.span(spec)) end
     return math.max(tick, extra.blocked_until, extra.forget_at)
   end
 
   local function is_over(extra, now)
-    return extra.resets == 0 and extra.forget_at <= now and extra.blocked_until <= now and not extra.holds[1]
+    return extra.resets == 0 and extra.forget_at <= now and extra.blocked_until <= now and extra.count == 0
   end
 
-  -- The bytes of a key that has extras, or had them until now, and how long to keep them.
-  function extras.value(extra, kernel, state, spec, now, phase)
+  -- Writes a key that has extras, or had them until now. Of a log that had them before, only what is new.
+  function extras.write(extra, kernel, state, spec, now, phase, key)
     local until_tick = kept_until(extra, kernel, state, spec, now, phase)
-    local bytes, ttl = kernel.write(state, until_tick), ttl_text(until_tick - now)
-    if is_over(extra, now) then return kernel.letter .. bytes, ttl end
-    return kernel.letter:lower() .. bytes_of(extra) .. bytes, ttl
+    local ttl, over = ttl_text(until_tick - now), is_over(extra, now)
+    if not over and state.slots == EXTRAS_END + LOG_HEADER - 1 and kernel.write_in_place(state, spec) then
+      call_redis('SETRANGE', key, 0, kernel.letter:lower() .. bytes_of(extra))
+      call_redis('EXPIRE', key, ttl)
+    else
+      local bytes = kernel.write(state, until_tick)
+      if not over then bytes = bytes_of(extra) .. bytes end
+      call_redis('SETEX', key, ttl, (over and kernel.letter or kernel.letter:lower()) .. bytes)
+    end
+    if extra.count > 0 then call_redis('EXPIRE', extra.holds_key, ttl) end
   end
 
   return extras

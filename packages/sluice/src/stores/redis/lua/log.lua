@@ -15,7 +15,7 @@ end
 -- A value of any length may be somebody else's: ours starts with whole numbers that fit together.
 local function is_log(first, count, ring)
   local are_whole = first % 1 == 0 and count % 1 == 0 and ring % 1 == 0
-  return are_whole and first >= 0 and count >= 0 and count <= ring and ring <= 2 ^ 26
+  return are_whole and first >= 0 and count >= 0 and count <= ring and ring <= 2 ^ 17
 end
 
 function kernels.log()
@@ -137,16 +137,6 @@ function kernels.log()
 
   function kernel.counted(state)
     return state.count
-  end
-
-  function kernel.copy(state)
-    load(state)
-    local copy = { times = {} }
-    for name, part in pairs(state) do
-      if name ~= 'times' and name ~= 'key' then copy[name] = part end
-    end
-    for number, time in pairs(state.times) do copy.times[number] = time end
-    return copy
   end
 
   function kernel.numbers(state)

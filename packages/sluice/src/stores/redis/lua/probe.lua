@@ -3,7 +3,12 @@
 -- KEYS[1]  see entry.lua: written with a time that holds nothing back, unless there is one
 -- Reply    now
 
-local latest = redis.call('GET', KEYS[1])
-if latest and #latest ~= 8 then return redis.error_reply('FOREIGN value at ' .. KEYS[1]) end
-redis.call('SETEX', KEYS[1], '86400', latest or struct.pack('<d', now))
+local clock = redis.call('GET', KEYS[1])
+if clock and #clock == 16 then
+  local _, ahead = struct.unpack('<dd', clock)
+  redis.call('SETEX', KEYS[1], AHEAD_SECONDS, clock)
+  return struct.pack('<d', now + ahead)
+end
+if clock and #clock ~= 8 then return redis.error_reply('FOREIGN value at ' .. KEYS[1]) end
+redis.call('SETEX', KEYS[1], '86400', clock or struct.pack('<d', now))
 return struct.pack('<d', now)

@@ -27,8 +27,14 @@ states_library = function()
   end
 
   function states.need_extra(k)
-    if not extras_of[k] then extras_of[k] = states.extras().none() end
+    if not extras_of[k] then extras_of[k] = states.extras().none(keys[k + 1]) end
     return extras_of[k]
+  end
+
+  -- Can the key have reservations, or does something foreign stand in their place?
+  function states.may_hold(k)
+    local extra = extras_of[k] or states.extras().none(keys[k + 1])
+    return extra.count > 0 or extras.is_ours(extra)
   end
 
   local function read(k, spec)
@@ -40,8 +46,8 @@ states_library = function()
     local letter = byte(value)
     if letter ~= byte(kernel.letter) then
       if letter ~= byte(kernel.letter) + 32 then return nil end
-      if k > values then value = call_redis('GET', keys[k + 1]) end
-      extras_of[k], from = states.extras().read(value)
+      if k > values then value = call_redis('GETRANGE', keys[k + 1], 0, EXTRAS_END + LOG_HEADER - 2) end
+      extras_of[k], from = states.extras().read(value, keys[k + 1])
       if not from then return nil end
     end
     return kernel.read(value, from, keys[k + 1], spec)
@@ -58,7 +64,7 @@ states_library = function()
       phases[k] = phase
       if kept_until[k] ~= nil then states.touch(k, spec) end
     end
-    if extras_of[k] then extras.expire_holds(extras_of[k], kernel, state, spec, now, phase) end
+    if extras_of[k] and extras.expire_holds(extras_of[k], kernel, state, spec, now, phase) then states.touch(k, spec) end
     kernel.locate(state, spec, now, phase)
     return state
   end
@@ -85,8 +91,7 @@ states_library = function()
       local spec, state, extra = dirty_spec[k], by_key[k], extras_of[k]
       local kernel = states.kernel(spec)
       if extra then
-        local value, ttl = extras.value(extra, kernel, state, spec, now, phases[k])
-        call_redis('SETEX', keys[k + 1], ttl, value)
+        extras.write(extra, kernel, state, spec, now, phases[k], keys[k + 1])
       elseif k <= values or not kernel.write_in_place(state, spec) then
         local until_tick = kernel.kept_until(state, spec, now)
         call_redis('SETEX', keys[k + 1], ttl_text(until_tick - now), kernel.letter .. kernel.write(state, until_tick))

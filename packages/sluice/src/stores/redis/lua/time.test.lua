@@ -2,3 +2,5 @@
 local now = tonumber(table.remove(ARGV))
 local SPARE_SECONDS = 3600
 local CLOCK_TICKS = 1
+-- How long it is remembered that time here is ahead of the server's: longer than any window.
+local AHEAD_SECONDS = '34560000'

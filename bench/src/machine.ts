@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Settings } from './harness.ts'
+
+/** What a figure cannot be compared without: when, on which machine, with which versions, how long. */
+export function circumstances({ rounds, sliceMs }: Settings): string {
+  const cpu = `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? 'unknown CPU'}`
+  const machine = `${cpu}, ${Math.round(totalmem() / 2 ** 30)} GB, ${platform()} ${release()} ${arch()}`
+  return `${new Date().toISOString().slice(0, 10)}; ${machine}; Node ${process.versions.node}; ${rounds} rounds of about ${sliceMs} ms each`
+}
+
+/** The version of a package as it is installed here. */
+export function versionOf(packageName: string): string {
+  const require = createRequire(import.meta.url)
+  // Many packages do not export their package.json, so it is looked for where the package lies.
+  for (let folder = dirname(require.resolve(packageName)); ; folder = dirname(folder)) {
+    try {
+      const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, string>
+      if (name === packageName) return version!
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
+    if (folder === dirname(folder)) throw new Error(`no package.json above '${packageName}'`)
+  }
+}

@@ -1,0 +1,30 @@
+import { Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { leakyBucket, type Store } from 'sluice'
+import { shape } from 'sluice/client'
+
+export const QUEUE = 'text-messages'
+/** What the carrier allows, over all workers of all processes. */
+export const CARRIER = leakyBucket({ capacity: 100_000, leak: '50/s' })
+
+export interface TextMessage {
+  readonly to: string
+  readonly text: string
+}
+
+/**
+ * One worker process. However many there are, together they start 50 messages a second: each job books its start in the
+ * store, so none has to be put back, delayed or counted in the queue. A worker takes as many jobs as may run or wait.
+ */
+export function startWorker(connection: Redis, store: Store, send: (message: TextMessage) => Promise<void>) {
+  const paced = shape(send, { policy: CARRIER, store, name: 'carrier' })
+  const worker = new Worker<TextMessage>(QUEUE, job => paced(job.data), { connection, concurrency: 20 })
+  // Jobs that wait for their start hold a lock, which the worker renews; closing lets them finish.
+  return {
+    worker,
+    async stop() {
+      await worker.close()
+      await paced.drain()
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import type { ErrorCode } from '../errors.ts'
+
+/** A call was not made. In `retryAfterMs` the same call can be made: `Infinity` where no wait helps. */
+export class CallRefused extends Error {
+  override readonly name = 'CallRefused'
+  readonly code: ErrorCode
+  readonly retryAfterMs: number
+
+  constructor(code: ErrorCode, message: string, retryAfterMs: number) {
+    super(`${message} [${code}, see docs/reference/errors.md#${code.toLowerCase()}]`)
+    this.code = code
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+export function tooLong(retryAfterMs: number): CallRefused {
+  const again =
+    retryAfterMs === Infinity
+      ? 'it can never be made'
+      : `try again in ${Number((retryAfterMs / 1000).toPrecision(3))} s`
+  return new CallRefused(
+    'SLUICE_WAIT_TOO_LONG',
+    `this call would have to wait longer than it may: ${again}`,
+    retryAfterMs,
+  )
+}

@@ -1,0 +1,112 @@
+import type { Clock } from '../clock.ts'
+import { type Duration, parseDuration } from '../duration.ts'
+import { expected } from '../errors.ts'
+import type { LimiterOptions } from '../limiter/limiter.ts'
+import type { PolicyLike } from '../policy.ts'
+import type { AdaptiveThrottleOptions } from './adaptive-throttle.ts'
+import type { BackoffOptions } from './backoff.ts'
+
+/** What a fetch tells while it works. */
+export type FetchEvent =
+  /** A call waits: for its own policy, for the server's limit, or before a retry. */
+  | {
+      readonly type: 'wait'
+      readonly origin: string
+      readonly ms: number
+      readonly reason: 'policy' | 'limit' | 'retry'
+    }
+  /** The server refused a request by a limit. `retryAt`: until when the queue pauses, epoch milliseconds. */
+  | {
+      readonly type: 'refused'
+      readonly origin: string
+      readonly status: number
+      readonly retryAt: number
+      readonly secondary: boolean
+    }
+  /** A request is sent again. `status` is 0 where there was no answer. */
+  | { readonly type: 'retry'; readonly origin: string; readonly attempt: number; readonly status: number }
+  /** There will be no retry, though there could be one. */
+  | {
+      readonly type: 'gave-up'
+      readonly origin: string
+      readonly status: number
+      readonly because: 'budget' | 'retries' | 'wait' | 'body'
+    }
+
+export interface FetchOptions {
+  /** `globalThis.fetch` by default. */
+  fetch?: typeof fetch
+  /** A limit of your own that every request keeps to before it is sent. */
+  policy?: PolicyLike
+  /** Shares `policy` with other processes: `redisStore(client)`. */
+  store?: NonNullable<LimiterOptions['store']>
+  /** Tells this policy's state from that of others in the same store. `'fetch'` by default. */
+  name?: string
+  /** Whom the policy counts. The origin by default. */
+  key?: (url: URL) => string
+  /** The longest a call may wait in all. 1 m by default. One that would wait longer fails at once and says how long. */
+  maxWait?: Duration
+  /** The longest a call may take until its answer begins, waits and retries included. Without it, as long as it takes. */
+  deadline?: Duration
+  /** 3 by default. */
+  maxRetries?: number
+  /** How to wait where the server has not said how long. Full jitter by default. */
+  backoff?: Omit<BackoffOptions, 'previousMs' | 'random'>
+  /** Stop sending most calls to a server that refuses most of them. Off by default. */
+  adaptiveThrottle?: boolean | AdaptiveThrottleOptions
+  /** What a reset below 1,000,000,000 counts in; seconds by default. */
+  resetUnit?: 's' | 'ms'
+  /** For a spinner: called with every wait. */
+  onWait?: (ms: number, origin: string) => void
+  onEvent?: (event: FetchEvent) => void
+  clock?: Clock
+  /** Uniform in [0, 1). */
+  random?: () => number
+}
+
+const KNOWN: readonly (keyof FetchOptions)[] = [
+  ...(['fetch', 'policy', 'store', 'name', 'key', 'maxWait', 'deadline', 'maxRetries', 'backoff'] as const),
+  ...(['adaptiveThrottle', 'resetUnit', 'onWait', 'onEvent', 'clock', 'random'] as const),
+]
+
+export interface FetchSettings {
+  readonly maxWaitMs: number
+  readonly deadlineMs: number
+  readonly maxRetries: number
+  /** Undefined: off. */
+  readonly k: number | undefined
+}
+
+/** Refuses what a fetch cannot be made of. */
+export function fetchSettings(options: FetchOptions): FetchSettings {
+  if (typeof options !== 'object' || options === null)
+    throw expected('SLUICE_BAD_OPTION', 'options of createFetch', options)
+  for (const option of Object.keys(options)) {
+    if (!(KNOWN as readonly string[]).includes(option)) {
+      throw expected('SLUICE_BAD_OPTION', `options of createFetch: ${KNOWN.join(', ')}`, option)
+    }
+  }
+  for (const name of ['fetch', 'key', 'onWait', 'onEvent', 'random'] as const) {
+    const value = options[name]
+    if (value !== undefined && typeof value !== 'function')
+      throw expected('SLUICE_BAD_OPTION', `${name} as a function`, value)
+  }
+  const { maxRetries = 3, adaptiveThrottle = false, policy, resetUnit = 's' } = options
+  if (!Number.isSafeInteger(maxRetries) || maxRetries < 0)
+    throw expected('SLUICE_BAD_OPTION', 'maxRetries as 0, 1, 2 …', maxRetries)
+  if (resetUnit !== 's' && resetUnit !== 'ms')
+    throw expected('SLUICE_BAD_OPTION', "resetUnit as 's' or 'ms'", resetUnit)
+  for (const name of ['store', 'key', 'name'] as const) {
+    if (policy === undefined && options[name] !== undefined) {
+      throw expected('SLUICE_BAD_OPTION', `a policy beside ${name}`, policy, `${name} says nothing without one`)
+    }
+  }
+  const { k = 2 } = adaptiveThrottle === true || adaptiveThrottle === false ? {} : adaptiveThrottle
+  if (!(k >= 1)) throw expected('SLUICE_BAD_OPTION', 'adaptiveThrottle.k as a number from 1 on', k)
+  return {
+    maxWaitMs: parseDuration(options.maxWait ?? '1m', 'maxWait'),
+    deadlineMs: options.deadline === undefined ? Infinity : parseDuration(options.deadline, 'deadline', { min: 1 }),
+    maxRetries,
+    k: adaptiveThrottle === false ? undefined : k,
+  }
+}

@@ -1,0 +1,30 @@
+/** Higher priorities first, first come first served within one. All it does takes the same time however many wait. */
+export class PriorityQueue<T extends { readonly priority: number }> {
+  /** Highest first. There are few: each is found by looking through them. */
+  private readonly levels: { readonly priority: number; readonly members: Set<T> }[] = []
+  size = 0
+
+  push(member: T): void {
+    const { priority } = member
+    let at = this.levels.findIndex(level => level.priority <= priority)
+    if (at < 0) at = this.levels.length
+    if (this.levels[at]?.priority !== priority) this.levels.splice(at, 0, { priority, members: new Set() })
+    this.levels[at]!.members.add(member)
+    this.size++
+  }
+
+  shift(): T | undefined {
+    const [first] = this.levels[0]?.members ?? []
+    if (first !== undefined) this.delete(first)
+    return first
+  }
+
+  delete(member: T): boolean {
+    const at = this.levels.findIndex(level => level.priority === member.priority)
+    const level = this.levels[at]
+    if (level === undefined || !level.members.delete(member)) return false
+    if (level.members.size === 0) this.levels.splice(at, 1)
+    this.size--
+    return true
+  }
+}

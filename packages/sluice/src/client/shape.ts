@@ -1,0 +1,299 @@
+import { type Clock, systemClock } from '../clock.ts'
+import { type Duration, parseDuration } from '../duration.ts'
+import { expected } from '../errors.ts'
+import { createLimiter } from '../limiter/create.ts'
+import type { Limiter, LimiterOptions } from '../limiter/limiter.ts'
+import type { PolicyLike } from '../policy.ts'
+import { CallRefused, tooLong } from './call-refused.ts'
+import { PriorityQueue } from './priority-queue.ts'
+
+export interface ShapeOptions {
+  /**
+   * `leakyBucket({ capacity: 500, leak: '14/s' })` starts one call every 1/14 s. A function chooses by how many calls wait, so
+   * that a long queue may drain faster.
+   */
+  policy: PolicyLike | ((depth: number) => PolicyLike)
+  /** Shares the policy with other processes: `redisStore(client)`. Every call of every process gets its own slot. */
+  store?: NonNullable<LimiterOptions['store']>
+  /** Tells this policy's state from that of others in the same store. `'shape'` by default. */
+  name?: string
+  /** How many calls may run at once in this process. Without it, as many as the policy starts. */
+  concurrency?: number
+  /** How many calls may wait in this process. 10,000 by default; a further one is refused. */
+  maxBacklog?: number
+  /** How old a waiting call may become. Without it, as old as it gets. One that would wait longer is refused at once. */
+  maxWait?: Duration
+  /** Called when four fifths of the backlog are full, and again when it has fallen to a half. */
+  onPressure?: (pressure: { readonly high: boolean; readonly depth: number }) => void
+  clock?: Clock
+}
+
+export interface CallOptions {
+  /** Calls of a higher priority start first; those of one priority in order. 0 by default. */
+  priority?: number
+  /** An abort before the start gives the slot back. */
+  signal?: AbortSignal
+}
+
+/** A function whose calls start when the policy lets them. */
+export interface Shaped<A extends unknown[], R> {
+  (...args: A): Promise<R>
+  /** The same function for calls with a priority or a signal. */
+  with(options: CallOptions): (...args: A) => Promise<R>
+  /** How many calls wait. */
+  readonly depth: number
+  /** How many calls run. */
+  readonly running: number
+  /** Takes no more calls, and resolves when the last that was taken has ended. */
+  drain(): Promise<void>
+  /** Takes no more calls, and refuses those that wait. */
+  close(): Promise<void>
+}
+
+/** A call that waits for its start. Many may wait, so that it is small: one object and its promise. */
+class Call {
+  readonly priority: number
+  readonly since: number
+  slot: Slot
+  private readonly run: () => unknown
+  private readonly signal: AbortSignal | undefined
+  private readonly resolve: (value: never) => void
+  private readonly reject: (reason: unknown) => void
+  private readonly shaper: Shaper
+
+  constructor(
+    shaper: Shaper,
+    run: () => unknown,
+    { priority = 0, signal }: CallOptions,
+    controller: AbortController | undefined,
+    resolve: (value: never) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    this.shaper = shaper
+    this.run = run
+    this.priority = priority
+    this.signal = signal
+    this.resolve = resolve
+    this.reject = reject
+    this.since = shaper.clock.now()
+    this.slot = { owner: this, controller }
+    signal?.addEventListener('abort', this)
+  }
+
+  /** Of the signal: the call is called off. */
+  handleEvent(): void {
+    this.shaper.leave(this)
+    this.reject(this.signal!.reason)
+  }
+
+  start(): Promise<void> {
+    this.signal?.removeEventListener('abort', this)
+    return new Promise(resolve => resolve(this.run())).then(this.resolve as (value: unknown) => void, this.reject)
+  }
+
+  fail(reason: unknown): void {
+    this.signal?.removeEventListener('abort', this)
+    this.reject(reason)
+  }
+}
+
+/** A start that was booked. Whose it is may change: when it comes, the first in the queue takes it. */
+interface Slot {
+  owner: Call | undefined
+  readonly controller: AbortController | undefined
+}
+
+const HIGH = 0.8
+const LOW = 0.5
+
+/** Makes calls of `fn` wait for their turn: `shape(sendEmail, { policy: leakyBucket({ capacity: 500, leak: '14/s' }) })`. */
+export function shape<A extends unknown[], R>(fn: (...args: A) => R | Promise<R>, options: ShapeOptions): Shaped<A, R> {
+  if (typeof fn !== 'function') throw expected('SLUICE_BAD_OPTION', 'a function to shape', fn)
+  const shaper = new Shaper(options)
+  const withOptions =
+    (callOptions: CallOptions) =>
+    (...args: A): Promise<R> =>
+      shaper.call(() => fn(...args), callOptions)
+  const shaped = withOptions({})
+  return Object.defineProperties(shaped, {
+    with: { value: withOptions },
+    depth: { get: () => shaper.depth },
+    running: { get: () => shaper.running },
+    drain: { value: () => shaper.drain() },
+    close: { value: () => shaper.close() },
+  }) as Shaped<A, R>
+}
+
+const KNOWN = ['policy', 'store', 'name', 'concurrency', 'maxBacklog', 'maxWait', 'onPressure', 'clock']
+
+class Shaper {
+  running = 0
+  private readonly limiter: Pick<Limiter<object>, 'wait'> & { close(): unknown }
+  readonly clock: Clock
+  private readonly queue = new PriorityQueue<Call>()
+  private readonly concurrency: number
+  private readonly maxBacklog: number
+  private readonly maxWaitMs: number
+  private readonly onPressure: ShapeOptions['onPressure']
+  /** Slots that have come while as many calls ran as may. */
+  private ready = 0
+  private isRanked = false
+  private isHigh = false
+  private isClosed = false
+  private drained: { promise: Promise<void>; resolve: () => void } | undefined
+
+  constructor(options: ShapeOptions) {
+    if (typeof options !== 'object' || options === null)
+      throw expected('SLUICE_BAD_OPTION', 'shape(fn, { policy })', options)
+    for (const option of Object.keys(options)) {
+      if (!KNOWN.includes(option)) throw expected('SLUICE_BAD_OPTION', `options of shape: ${KNOWN.join(', ')}`, option)
+    }
+    const { policy, store, name = 'shape', clock = systemClock, maxWait } = options
+    const { concurrency = Infinity, maxBacklog = 10_000, onPressure } = options
+    for (const [option, value] of Object.entries({ concurrency, maxBacklog })) {
+      const isCount = value === Infinity || (Number.isSafeInteger(value) && value >= 1)
+      if (!isCount) throw expected('SLUICE_BAD_OPTION', `${option} as a whole number from 1 on`, value)
+    }
+    this.clock = clock
+    this.concurrency = concurrency
+    this.maxBacklog = maxBacklog
+    this.maxWaitMs = maxWait === undefined ? Infinity : parseDuration(maxWait, 'maxWait')
+    this.onPressure = onPressure
+    const chosen = typeof policy === 'function' ? () => policy(this.depth) : policy
+    const limits = { default: { policy: chosen } }
+    this.limiter = createLimiter<object, 'sync' | 'async'>({ name, clock, limits, ...(store && { store }) })
+  }
+
+  get depth(): number {
+    return this.queue.size
+  }
+
+  call<R>(run: () => R | Promise<R>, options: CallOptions): Promise<R> {
+    return new Promise<R>((resolve, reject) => {
+      const { priority = 0, signal } = options
+      signal?.throwIfAborted()
+      if (!Number.isFinite(priority)) throw expected('SLUICE_BAD_OPTION', 'priority as a number', priority)
+      if (this.isClosed || this.drained !== undefined) throw backlogFull('no more calls are taken')
+      if (this.depth >= this.maxBacklog) throw backlogFull(`${this.maxBacklog} calls wait already`)
+      this.isRanked ||= priority !== 0
+      // Slots are given back by their own signal, since calls of different priorities exchange them.
+      const controller = signal !== undefined || this.isRanked ? new AbortController() : undefined
+      this.book(new Call(this, run, options, controller, resolve, reject))
+    })
+  }
+
+  /** Called off before its start: the slot is given back. */
+  leave(call: Call): void {
+    this.queue.delete(call)
+    call.slot.owner = undefined
+    call.slot.controller?.abort()
+    this.ebb()
+  }
+
+  drain(): Promise<void> {
+    if (this.drained === undefined) {
+      let resolve = () => {}
+      const promise = new Promise<void>(done => {
+        resolve = done
+      })
+      this.drained = { promise, resolve }
+      this.finish()
+    }
+    return this.drained.promise
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    for (let call = this.queue.shift(); call !== undefined; call = this.queue.shift()) {
+      call.fail(backlogFull('closed while the call waited'))
+    }
+    this.finish()
+    await this.limiter.close()
+  }
+
+  private book(call: Call): void {
+    const { slot } = call
+    const maxWait = this.maxWaitMs < Infinity ? { maxWait: this.maxWaitMs } : undefined
+    const signal = slot.controller && { signal: slot.controller.signal }
+    const booked = this.limiter.wait({}, { ...maxWait, ...signal })
+    this.queue.push(call)
+    this.rise()
+    booked.then(
+      decision => {
+        if (decision.allowed) this.come(slot)
+        else this.refuse(slot, this.refusal(decision.retryAfterMs))
+      },
+      error => this.refuse(slot, error),
+    )
+  }
+
+  private refusal(retryAfterMs: number): CallRefused {
+    if (this.maxWaitMs < Infinity) return tooLong(retryAfterMs)
+    return new CallRefused('SLUICE_BACKLOG_FULL', 'the queue of the policy is full', retryAfterMs)
+  }
+
+  /** Nobody else can use a slot that was refused: its owner leaves. */
+  private refuse({ owner }: Slot, reason: unknown): void {
+    if (owner === undefined || !this.queue.delete(owner)) return
+    owner.fail(reason)
+    this.ebb()
+  }
+
+  private come(slot: Slot): void {
+    const { owner } = slot
+    slot.owner = undefined
+    this.ready++
+    const first = this.startNext()
+    // The owner of this slot waits for that of the one which started in its place.
+    if (owner === undefined || first === undefined || first === owner) return
+    first.slot.owner = owner
+    owner.slot = first.slot
+  }
+
+  private startNext(): Call | undefined {
+    if (this.ready === 0 || this.running >= this.concurrency) return undefined
+    const call = this.next()
+    this.ready = call === undefined ? 0 : this.ready - 1
+    if (call === undefined) return undefined
+    this.running++
+    this.ebb()
+    void call.start().finally(() => {
+      this.running--
+      this.startNext()
+      this.finish()
+    })
+    return call
+  }
+
+  /** The first that is not too old: one that others with a higher priority have overtaken for too long is refused. */
+  private next(): Call | undefined {
+    for (let call = this.queue.shift(); call !== undefined; call = this.queue.shift()) {
+      const ageMs = this.clock.now() - call.since
+      if (ageMs <= this.maxWaitMs) return call
+      call.fail(tooLong(0))
+    }
+    return undefined
+  }
+
+  private rise(): void {
+    if (this.isHigh || this.depth < HIGH * this.maxBacklog) return
+    this.isHigh = true
+    this.onPressure?.({ high: true, depth: this.depth })
+  }
+
+  private ebb(): void {
+    if (this.isHigh && this.depth <= LOW * this.maxBacklog) {
+      this.isHigh = false
+      this.onPressure?.({ high: false, depth: this.depth })
+    }
+    this.finish()
+  }
+
+  private finish(): void {
+    if (this.running === 0 && this.depth === 0) this.drained?.resolve()
+  }
+}
+
+function backlogFull(message: string): CallRefused {
+  return new CallRefused('SLUICE_BACKLOG_FULL', message, Infinity)
+}

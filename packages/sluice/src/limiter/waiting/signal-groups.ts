@@ -1,0 +1,66 @@
+import type { Waiter } from './waiter.ts'
+
+/**
+ * All waiters, by their signal. However many share a signal, it gets one listener: a signal compares each new listener
+ * with all it has.
+ */
+export class SignalGroups {
+  private readonly groups = new Map<AbortSignal | undefined, SignalGroup>()
+  private readonly together: (abort: () => void) => void
+
+  /** `together` runs what aborts several waiters, so that what they give back goes to the store in one call. */
+  constructor(together: (abort: () => void) => void) {
+    this.together = together
+  }
+
+  add(waiter: Waiter, signal: AbortSignal | undefined): void {
+    let group = this.groups.get(signal)
+    if (group === undefined) {
+      group = new SignalGroup(signal, this.together, () => this.groups.delete(signal))
+      this.groups.set(signal, group)
+    }
+    group.add(waiter)
+  }
+
+  abortAll(reason: unknown): void {
+    this.together(() => {
+      for (const group of this.groups.values()) group.abort(reason)
+    })
+  }
+}
+
+/** Those who wait under one signal, or under none. */
+export class SignalGroup {
+  private readonly signal: AbortSignal | undefined
+  private readonly together: (abort: () => void) => void
+  private readonly emptied: () => void
+  private readonly waiters = new Set<Waiter>()
+
+  constructor(signal: AbortSignal | undefined, together: (abort: () => void) => void, emptied: () => void) {
+    this.signal = signal
+    this.together = together
+    this.emptied = emptied
+    signal?.addEventListener('abort', this)
+  }
+
+  add(waiter: Waiter): void {
+    waiter.group = this
+    this.waiters.add(waiter)
+  }
+
+  remove(waiter: Waiter): void {
+    this.waiters.delete(waiter)
+    if (this.waiters.size > 0) return
+    this.signal?.removeEventListener('abort', this)
+    this.emptied()
+  }
+
+  abort(reason: unknown): void {
+    for (const waiter of this.waiters) waiter.abort(reason)
+  }
+
+  /** The signal was aborted. */
+  handleEvent(): void {
+    this.together(() => this.abort(this.signal!.reason))
+  }
+}

@@ -1,0 +1,176 @@
+import { toTicks } from '../../clock.ts'
+import type { Charge } from '../../stores/charge.ts'
+import { type Intent, WAIT } from '../../stores/store.ts'
+import type { ChargedDecision } from '../charged-decision.ts'
+import type { Maybe } from '../../maybe.ts'
+import type { TimerQueue } from './timer-queue.ts'
+import { type Waiter, WaitList } from './waiter.ts'
+
+/** Asks the store for a waiter. Answers undefined if the waiter has ended meanwhile; then nothing stays taken for it. */
+export type Ask = (waiter: Waiter, intent: Intent) => Maybe<ChargedDecision | undefined>
+
+/** What becomes of a waiter that has left its queue. */
+export interface Outcome {
+  passed(waiter: Waiter, decision: ChargedDecision): void
+  /** Its wait would be too long: it has to come again, at that tick or later. */
+  refused(waiter: Waiter, until: number): void
+}
+
+/**
+ * Waiters for what cannot be booked: windows, slots, several limits at once. Those with the same keys stand in one queue,
+ * first come first served within this process. Only the first asks the store: when its time has come, or when
+ * something was given back.
+ */
+export class WaitQueues {
+  private readonly timers: TimerQueue
+  private readonly ask: Ask
+  private readonly outcome: Outcome
+  private readonly queues = new Map<string, WaitQueue>()
+  private readonly byKey = new Map<string, Set<WaitQueue>>()
+
+  constructor(timers: TimerQueue, ask: Ask, outcome: Outcome) {
+    this.timers = timers
+    this.ask = ask
+    this.outcome = outcome
+  }
+
+  /** Waits until it passes; refused as soon as that would be after its deadline. */
+  join(waiter: Waiter, charges: readonly Charge[]): void {
+    const keys = charges.map(keyOf)
+    const id = keys.map(key => `${key.length}:${key}`).join('')
+    let queue = this.queues.get(id)
+    if (queue === undefined) {
+      queue = new WaitQueue(this.timers, this.ask, this.outcome, () => this.forget(id, keys))
+      this.queues.set(id, queue)
+      for (const key of keys) this.byKey.set(key, (this.byKey.get(key) ?? new Set()).add(queue))
+    }
+    queue.join(waiter)
+  }
+
+  /** Something was given back to these keys: the first who waits for one of them may pass now. */
+  wake(charges: readonly Charge[]): void {
+    if (this.queues.size === 0) return
+    const queues = new Set<WaitQueue>()
+    for (const charge of charges) for (const queue of this.byKey.get(keyOf(charge)) ?? []) queues.add(queue)
+    for (const queue of queues) queue.advance()
+  }
+
+  private forget(id: string, keys: readonly string[]): void {
+    const queue = this.queues.get(id)!
+    this.queues.delete(id)
+    for (const key of keys) {
+      const queues = this.byKey.get(key)
+      queues?.delete(queue)
+      if (queues?.size === 0) this.byKey.delete(key)
+    }
+  }
+}
+
+class WaitQueue extends WaitList {
+  private readonly timers: TimerQueue
+  private readonly ask: Ask
+  private readonly outcome: Outcome
+  private readonly emptied: () => void
+  /** A question is on its way. There is never a second one: it could take twice. */
+  private isAsking = false
+  /** Something was given back meanwhile: a refusal is out of date. */
+  private askAgain = false
+  /** The tick the first asks again at; 0 while that is not known. */
+  private turnAt = 0
+
+  constructor(timers: TimerQueue, ask: Ask, outcome: Outcome, emptied: () => void) {
+    super()
+    this.timers = timers
+    this.ask = ask
+    this.outcome = outcome
+    this.emptied = emptied
+  }
+
+  join(waiter: Waiter): void {
+    this.append(waiter)
+    if (this.first === waiter) this.advance()
+    else if (this.turnAt > waiter.deadline) this.refuse(waiter)
+    else if (waiter.deadline < Infinity) this.timers.add(waiter, waiter.deadline)
+  }
+
+  due(waiter: Waiter): void {
+    if (this.first === waiter) this.advance()
+    else this.refuse(waiter)
+  }
+
+  /** The next one asks when all who leave now have left: of a thousand that leave together, none asks in between. */
+  leave(waiter: Waiter): void {
+    const wasFirst = this.first === waiter
+    this.remove(waiter)
+    if (!wasFirst) return
+    this.turnAt = 0
+    const next = this.first
+    if (next !== undefined) queueMicrotask(() => this.first === next && this.advance())
+  }
+
+  /** Lets the first ask, and the next as long as they pass. */
+  advance(): void {
+    if (this.isAsking) {
+      this.askAgain = true
+      return
+    }
+    for (let first = this.first; first !== undefined; first = this.first) {
+      const waiter = first
+      this.timers.remove(waiter)
+      this.isAsking = true
+      this.askAgain = false
+      this.turnAt = 0
+      const asked = this.ask(waiter, WAIT)
+      if (asked instanceof Promise) {
+        void asked.then(decision => this.answered(waiter, decision) && this.advance())
+        return
+      }
+      if (!this.answered(waiter, asked)) return
+    }
+  }
+
+  /** True if the next question can be asked. */
+  private answered(waiter: Waiter, decision: ChargedDecision | undefined): boolean {
+    const goesOn = decision === undefined || this.decided(waiter, decision)
+    this.isAsking = false
+    this.forgetIfEmpty()
+    return goesOn
+  }
+
+  private decided(waiter: Waiter, decision: ChargedDecision): boolean {
+    if (!decision.allowed) {
+      if (this.askAgain) return true
+      const retryAt = toTicks(decision.at + decision.retryAfterMs)
+      if (retryAt < Infinity && retryAt <= waiter.deadline) {
+        this.turnAt = retryAt
+        this.timers.add(waiter, retryAt)
+        return false
+      }
+    }
+    this.remove(waiter)
+    if (decision.allowed) this.outcome.passed(waiter, decision)
+    else waiter.resolve(decision)
+    return true
+  }
+
+  /** Its time is up before its turn. It may not overtake, even if its cost alone would pass. */
+  private refuse(waiter: Waiter): void {
+    const { turnAt } = this
+    this.remove(waiter)
+    this.outcome.refused(waiter, turnAt)
+  }
+
+  private remove(waiter: Waiter): void {
+    this.timers.remove(waiter)
+    this.unlink(waiter)
+    this.forgetIfEmpty()
+  }
+
+  private forgetIfEmpty(): void {
+    if (this.first === undefined && !this.isAsking) this.emptied()
+  }
+}
+
+function keyOf(charge: Charge): string {
+  return `${charge.limit.space.path}${charge.key}`
+}

@@ -1,0 +1,156 @@
+import { type Clock, TICKS_PER_MS, toTicks } from '../../clock.ts'
+import { SluiceError } from '../../errors.ts'
+import { type Charge, ENFORCED, startOf } from '../../stores/charge.ts'
+import { booking, type Intent, LOOK } from '../../stores/store.ts'
+import type { ChargedDecision } from '../charged-decision.ts'
+import { andThen, type Maybe } from '../../maybe.ts'
+import { Bookings } from './bookings.ts'
+import { SignalGroups } from './signal-groups.ts'
+import { TimerQueue } from './timer-queue.ts'
+import { WaitQueues } from './wait-queues.ts'
+import { Waiter } from './waiter.ts'
+
+/** What waiting needs of its limiter. */
+export interface WaitContext {
+  /** The clock of its store. */
+  readonly clock: Clock
+  ask(charges: readonly Charge[], intent: Intent): Maybe<ChargedDecision>
+  /** Takes back all that was charged. */
+  giveBack(decisions: readonly ChargedDecision[]): void
+}
+
+/**
+ * The waiters of one limiter, on one timer. One that goes away, by its signal or an error, leaves nothing taken: the
+ * signal is heard from the first question on, and an answer that comes too late is given back.
+ */
+export class Waiting {
+  private readonly context: WaitContext
+  private readonly signals = new SignalGroups(abort => this.together(abort))
+  private readonly bookings: Bookings
+  private readonly queues: WaitQueues
+  private started = 0
+  /** What is given back while several waiters go away together. */
+  private gathered: ChargedDecision[] | undefined = undefined
+
+  constructor(context: WaitContext) {
+    this.context = context
+    const timers = new TimerQueue(context.clock)
+    this.bookings = new Bookings(timers, decision => this.giveBack(decision))
+    this.queues = new WaitQueues(timers, (waiter, intent) => this.ask(waiter, intent), {
+      passed: (waiter, decision) => this.startInTime(waiter, decision),
+      refused: (waiter, until) => this.refuse(waiter, until),
+    })
+  }
+
+  /** `charges` makes those of the subject; `signal` is not aborted yet. */
+  start(charges: () => Charge[], maxWaitMs: number, signal: AbortSignal | undefined): Promise<ChargedDecision> {
+    return new Promise((resolve, reject) => {
+      const first = charges()
+      const now = toTicks(this.context.clock.now())
+      const waiter = new Waiter(this.started++, charges, toTicks(maxWaitMs), now, resolve, reject)
+      this.signals.add(waiter, signal)
+      this.begin(waiter, first)
+    })
+  }
+
+  /** Something was given back to these keys. */
+  wake(charges: readonly Charge[]): void {
+    this.queues.wake(charges)
+  }
+
+  close(): void {
+    this.signals.abortAll(new SluiceError('SLUICE_CLOSED', 'the limiter was closed while a request waited'))
+  }
+
+  /** A lone bucket is booked; what cannot be booked is queued for. */
+  private begin(waiter: Waiter, charges: readonly Charge[]): void {
+    const enforced = charges.filter(charge => charge.role === ENFORCED)
+    if (enforced.length !== 1 || enforced[0]!.rule.kind !== 'bucket') {
+      this.queues.join(waiter, charges)
+      return
+    }
+    const asked = this.ask(waiter, booking(waiter.maxWaitTicks))
+    void andThen(asked, decision => this.answered(waiter, charges, decision))
+  }
+
+  private answered(waiter: Waiter, charges: readonly Charge[], decision: ChargedDecision | undefined): void {
+    if (decision === undefined) return
+    if (decision.allowed) {
+      this.startLater(waiter, decision, lastToStart(decision))
+      return
+    }
+    // While the store is away this is not the bucket that was asked.
+    const { rule } = decision.charges.find(charge => charge.role === ENFORCED)!
+    // A full queue refuses. A block, a reservation or an outage can be waited out.
+    const isFull = rule.kind === 'bucket' && rule.queue && decision.reason === 'limited'
+    const { retryAfterMs } = decision
+    const canWait = retryAfterMs < Infinity && retryAfterMs * TICKS_PER_MS <= waiter.maxWaitTicks
+    if (canWait && !isFull) this.queues.join(waiter, charges)
+    else waiter.resolve(decision)
+  }
+
+  /** A leaky bucket beside other limits starts its requests one by one, too. That must not be too late either. */
+  private startInTime(waiter: Waiter, decision: ChargedDecision): void {
+    const last = lastToStart(decision)
+    const start = last === undefined ? 0 : startOf(last)
+    if (start <= waiter.deadline) {
+      this.startLater(waiter, decision, last)
+      return
+    }
+    this.giveBack(decision)
+    this.refuse(waiter, start - waiter.maxWaitTicks)
+  }
+
+  private refuse(waiter: Waiter, until: number): void {
+    void andThen(this.ask(waiter, LOOK), decision => {
+      if (decision !== undefined) waiter.resolve(decision.refusedUntil(until / TICKS_PER_MS))
+    })
+  }
+
+  private startLater(waiter: Waiter, decision: ChargedDecision, last: Charge | undefined): void {
+    if (last === undefined) waiter.resolve(decision)
+    else this.bookings.add(waiter, decision, last)
+  }
+
+  private ask(waiter: Waiter, intent: Intent): Maybe<ChargedDecision | undefined> {
+    const failed = (error: unknown) => {
+      waiter.abort(error)
+      return undefined
+    }
+    const answered = (decision: ChargedDecision) => {
+      if (!waiter.hasEnded) return decision
+      this.giveBack(decision)
+      return undefined
+    }
+    try {
+      const asked = this.context.ask(waiter.charges(), intent)
+      return asked instanceof Promise ? asked.then(answered, failed) : answered(asked)
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
+  private giveBack(decision: ChargedDecision): void {
+    if (this.gathered === undefined) this.context.giveBack([decision])
+    else this.gathered.push(decision)
+  }
+
+  /** What is given back meanwhile goes to the store in one call. */
+  private together(abort: () => void): void {
+    const gathered: ChargedDecision[] = []
+    this.gathered = gathered
+    abort()
+    this.gathered = undefined
+    if (gathered.length > 0) this.context.giveBack(gathered)
+  }
+}
+
+/** Of the charges that passed, the one that may start last; undefined where all may start at once. */
+function lastToStart({ charges }: ChargedDecision): Charge | undefined {
+  let last: Charge | undefined
+  for (const charge of charges) {
+    if (charge.role !== ENFORCED || startOf(charge) <= charge.at) continue
+    if (last === undefined || startOf(charge) > startOf(last)) last = charge
+  }
+  return last
+}

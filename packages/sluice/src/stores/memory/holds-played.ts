@@ -1,0 +1,77 @@
+import { Charge } from '../charge.ts'
+import { HOLDS_PLAYED } from '../store.ts'
+import type { Holds } from './holds.ts'
+import type { StateTable } from './state-table.ts'
+
+// What will be if nobody settles: each reservation is charged when it expires, and drains from then on. Only those that
+// expire first are played through, on a copy of the key's state, so that this takes no longer beside more of them.
+
+/**
+ * The first tick at which a refused charge passes beside what is held. Where those played through do not free enough, it
+ * is the earliest tick at which it may pass.
+ */
+export function retryBeside(table: StateTable, holds: Holds, charge: Charge, now: number): number {
+  const { key, cost, rule } = charge
+  let held = holds.held(key, now)
+  const soonest = holds.soonest(key, HOLDS_PLAYED)
+  if (cost > rule.limit) return Infinity
+  if (rule.kind === 'log') {
+    // Every unit leaves a window after it was charged, and those in the log leave before those that are held.
+    if (cost + held <= rule.limit) return charge.retryAt
+    let last = now
+    for (const hold of soonest) {
+      last = hold.expiry
+      held -= hold.cost
+      if (cost + held <= rule.limit) break
+    }
+    return last + rule.windowTicks
+  }
+  const future = table.replica(key, now)
+  let at = now
+  for (const hold of soonest) {
+    const passAt = passes(future, charge, held, at)
+    if (passAt <= hold.expiry) return passAt
+    spend(future, charge, hold.cost, hold.expiry)
+    held -= hold.cost
+    at = hold.expiry
+  }
+  return holds.countOf(key) > soonest.length ? at : passes(future, charge, held, at)
+}
+
+/** The tick at which all is gone. Beyond those played through, the rest counts as if it expired with the last. */
+export function resetBeside(table: StateTable, holds: Holds, charge: Charge, now: number): number {
+  const { key, rule } = charge
+  let rest = holds.held(key, now)
+  const soonest = holds.soonest(key, HOLDS_PLAYED)
+  const isAll = holds.countOf(key) === soonest.length
+  const last = isAll ? soonest.at(-1)!.expiry : holds.lastExpiry(key)
+  if (rule.kind === 'log') return last + rule.windowTicks
+  const future = table.replica(key, now)
+  for (const hold of soonest) {
+    spend(future, charge, hold.cost, hold.expiry)
+    rest -= hold.cost
+  }
+  if (rest > 0) spend(future, charge, rest, last)
+  const trial = trialOf(charge, 0)
+  future.locate(trial, last)
+  future.describe(trial, last)
+  return trial.resetAt
+}
+
+function trialOf(charge: Charge, cost: number): Charge {
+  return new Charge(charge.limit, charge.rule, charge.key, cost, charge.role)
+}
+
+/** The first tick from `at` on at which the charge passes, if what is held stays held. */
+function passes(table: StateTable, charge: Charge, held: number, at: number): number {
+  const trial = trialOf(charge, charge.cost + held)
+  table.locate(trial, at)
+  table.judge(trial, trial.cost, at)
+  return trial.allowed ? at : trial.retryAt
+}
+
+function spend(table: StateTable, charge: Charge, cost: number, at: number): void {
+  const trial = trialOf(charge, cost)
+  table.locate(trial, at)
+  table.take(trial, cost, at)
+}
