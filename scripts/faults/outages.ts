@@ -111,7 +111,7 @@ export const outageFaults: readonly Fault[] = [
     ...limiter,
     says: "'closed' lets pass",
     file: 'limiter/outage.ts',
-    find: "charge.allowed = open && !tooMuch",
+    find: 'charge.allowed = open && !tooMuch',
     replace: 'charge.allowed = !tooMuch',
   },
   {

@@ -1,8 +1,8 @@
 import { toTicks } from '../../clock.ts'
+import type { Maybe } from '../../maybe.ts'
 import type { Charge } from '../../stores/charge.ts'
 import { type Intent, WAIT } from '../../stores/store.ts'
 import type { ChargedDecision } from '../charged-decision.ts'
-import type { Maybe } from '../../maybe.ts'
 import type { TimerQueue } from './timer-queue.ts'
 import { type Waiter, WaitList } from './waiter.ts'
 
