@@ -17,11 +17,13 @@ import {
   SET_BACK,
   setBack,
 } from '../../packages/sluice/src/stores/redis/fixtures/plain-calls.ts'
-import { timedStore } from '../../packages/sluice/src/stores/redis/fixtures/timed-store.ts'
+import { timedStore, timedStores } from '../../packages/sluice/src/stores/redis/fixtures/timed-store.ts'
 import { playTogether, Twins } from '../../packages/sluice/src/stores/redis/fixtures/twins.ts'
 import type { Scripts } from '../../packages/sluice/src/stores/redis/script.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/index.ts'
 import { same } from '../../packages/sluice/src/testing/store-suite/case.ts'
+import { reservationCases } from '../../packages/sluice/src/testing/store-suite/reservation-cases.ts'
+import { benchOf } from '../../packages/sluice/src/testing/store-suite/world.ts'
 import { KINDS } from '../../packages/sluice/src/testing/trace.ts'
 
 /** What scripts must get through: it rejects where they do not. */
@@ -38,6 +40,7 @@ const SEEDS = [3, 8, 10, 12, 14]
 export const TRIALS: readonly Trial[] = [
   { name: 'the verdicts of the memory store', run: asInMemory },
   { name: 'calls of plain decisions', about: /^(buckets|one|plain)/, run: plainCalls },
+  { name: 'the contract of reservations', about: /^(extras|amend|decide-in-full)/, run: reservations },
   { name: 'keys forgotten as soon as they may be', run: forgotten },
   { name: 'a log that comes around', run: comesAround },
   { name: 'a call that is sent twice', run: sentTwice },
@@ -70,6 +73,11 @@ async function plainCalls(scripts: Scripts, client: Redis): Promise<void> {
   const back = SET_BACK.flatMap(policy => AT_ONCE.map(each => setBack(client, policy, each, scripts)))
   const settled = await Promise.allSettled([...played, ...back])
   for (const one of settled) if (one.status === 'rejected') throw one.reason
+}
+
+async function reservations(scripts: Scripts, client: Redis): Promise<void> {
+  const open = timedStores(client, () => client.flushall(), { scripts })
+  for (const one of reservationCases(benchOf(open, 0.05))) await one.run()
 }
 
 /** Three at a time in a ring of seven wrap around its end now and then. Whom six wait for shows where they went. */

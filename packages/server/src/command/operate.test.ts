@@ -58,30 +58,30 @@ describe.each([
     expect(await service.ended).toBe(0)
     expect(existsSync(socket)).toBe(false)
   })
+})
 
-  test('a socket that a killed service left is replaced, one in use is an error', SLOW, async () => {
-    const { service, rules, socket, operate } = await operated(words)
-    const second = sluice(['serve', rules, '--admin-socket', socket, ...ANY, ...words])
-    expect(await second.ended).toBe(1)
-    expect(second.output()).toContain(`--admin-socket: ${socket} is in use: end the service that has it`)
-    expect((await operate('modes')).code).toBe(0)
-    service.signal('SIGKILL')
-    await service.ended
-    expect(existsSync(socket)).toBe(true)
-    await serve([rules, '--admin-socket', socket, ...words])
-    expect((await operate('modes')).code).toBe(0)
-  })
+test('a socket that a killed service left is replaced, one in use is an error', SLOW, async () => {
+  const { service, rules, socket, operate } = await operated()
+  const second = sluice(['serve', rules, '--admin-socket', socket, ...ANY])
+  expect(await second.ended).toBe(1)
+  expect(second.output()).toContain(`--admin-socket: ${socket} is in use: end the service that has it`)
+  expect((await operate('modes')).code).toBe(0)
+  service.signal('SIGKILL')
+  await service.ended
+  expect(existsSync(socket)).toBe(true)
+  await serve([rules, '--admin-socket', socket])
+  expect((await operate('modes')).code).toBe(0)
+})
 
-  test('a token of its own making is printed once and opens what operators may', SLOW, async () => {
-    const { service } = await operated([...words, '--admin-token', 'auto'])
-    const [, token] = await printed(service, /For operators: http:\/\/127\.0\.0\.1:\d+\/#token=(\S+)\n/)
-    const status = async (bearer: string) => {
-      const headers = { authorization: `Bearer ${bearer}`, connection: 'close' }
-      return (await fetch(`http://127.0.0.1:${service.ports.http}/v1/shadows`, { headers })).status
-    }
-    for (let i = 0; i < 4; i++) expect([await status(token!), await status('auto')]).toEqual([200, 401])
-    expect(service.output().split(token!)).toHaveLength(2)
-  })
+test('a token that the service made is printed once, and with all workers opens what operators may', SLOW, async () => {
+  const { service } = await operated(['--workers', '2', '--admin-token', 'auto'])
+  const [, token] = await printed(service, /For operators: http:\/\/127\.0\.0\.1:\d+\/#token=(\S+)\n/)
+  const status = async (bearer: string) => {
+    const headers = { authorization: `Bearer ${bearer}`, connection: 'close' }
+    return (await fetch(`http://127.0.0.1:${service.ports.http}/v1/shadows`, { headers })).status
+  }
+  for (let i = 0; i < 4; i++) expect([await status(token!), await status('auto')]).toEqual([200, 401])
+  expect(service.output().split(token!)).toHaveLength(2)
 })
 
 test('over Redis, a mode set by the socket is set in all workers', SLOW, async () => {

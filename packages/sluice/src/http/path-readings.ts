@@ -20,28 +20,26 @@ interface Reading {
   readonly emptySegments?: true
 }
 
-/** The first is the one that resolves most; what is known of a request by one path is known by that. */
+/**
+ * The first resolves most: what is known of a request by one path is known by that. Each other one is there for servers
+ * that reach a route by it alone; `spellings.test.ts` has a target for each.
+ */
 const READINGS: readonly Reading[] = [
   { backslash: true, semicolon: 'parameters', encodedSlash: 'before dots', dots: 'all' },
-  // nginx, which hands on what it has decoded; the second with `merge_slashes off`
+  // nginx; the second with `merge_slashes off`
   { encodedSlash: 'before dots', dots: 'all' },
   { encodedSlash: 'before dots', dots: 'all', emptySegments: true },
-  // WHATWG URLs: of a target against a base, and of an origin with the target behind it, as in Hono and fetch
+  // WHATWG URLs, also in Hono and fetch; the second for handlers that decode the path afterwards
   { host: true, backslash: true, dots: 'all', emptySegments: true },
-  { backslash: true, dots: 'all', emptySegments: true },
-  // the same by a handler that decodes afterwards
   { host: true, backslash: true, dots: 'all', emptySegments: true, encodedSlash: 'after dots' },
-  { backslash: true, dots: 'all', emptySegments: true, encodedSlash: 'after dots' },
-  // Express, Koa and find-my-way take segments as they come; the second way through url.parse
+  // Express, Koa and find-my-way take segments as they come; url.parse reads backslashes
   {},
   { backslash: true },
-  // Fastify 4, or 5 with `useSemicolonDelimiter`
+  // Fastify 4, and 5 with `useSemicolonDelimiter`
   { semicolon: 'query' },
-  // servlet containers take parameters off before they resolve dots
-  { semicolon: 'parameters', dots: 'all' },
-  // path.posix.normalize
+  // path.normalize
   { dots: 'raw' },
-  // decoded as a whole, then split
+  // handlers that decode the path and then split it
   { encodedSlash: 'after dots' },
 ]
 
