@@ -31,20 +31,16 @@ function world(policy: Policy) {
     ...memory,
     mode: 'sync',
     clock,
-    space: path => memory.space(path),
-    decide: (charge, intent) => {
+    bind: path => memory.bind(path),
+    ask: question => {
       seen.asked++
-      memory.decide(charge, intent)
-    },
-    decideAll: (charges, intent) => {
-      seen.asked++
-      memory.decideAll(charges, intent)
+      memory.ask(question)
     },
     amend: changes => {
       seen.amended.push(changes)
       return memory.amend(changes)
     },
-    history: (space, rule, key) => memory.history(space, rule, key),
+    inspect: charge => memory.inspect(charge),
     close: () => memory.close(),
   }
   const limiter = createLimiter(policy, { store })

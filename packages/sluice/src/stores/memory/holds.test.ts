@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { ruleOf } from '../../algorithms/rule.ts'
 import { tokenBucket } from '../../policy.ts'
 import { type Hold, Holds } from './holds.ts'
-import { newRoom } from './key-table.ts'
+import { newBudget } from './key-table.ts'
 
 const rule = ruleOf(tokenBucket({ capacity: 10, refill: '1/s' }))
-const limit = { space: { path: 'limit' }, block: undefined }
+const limit = { space: { path: 'limit' }, block: undefined, atOnce: false }
 const KEYS = ['a', 'b', '']
 
 const step = fc.record({
@@ -19,7 +19,7 @@ describe('reservations of a limit', () => {
   test('are found, summed and expired as in a plain list of them', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), steps => {
-        const room = newRoom(1000)
+        const room = newBudget(1000)
         const ended: Hold[] = []
         const holds = new Holds(room, (_, hold) => ended.push(hold))
         const list = new Map(KEYS.map(key => [key, [] as Hold[]]))
@@ -62,7 +62,7 @@ describe('reservations of a limit', () => {
   })
 
   test('take room from keys, and none is added where there is no room', () => {
-    const room = newRoom(1000)
+    const room = newBudget(1000)
     const holds = new Holds(room, () => {})
     let count = 0
     while (!holds.isFull(`key ${count % 7}`)) holds.add(`key ${count++ % 7}`, limit, rule, 1, 1000 + count)
@@ -72,7 +72,7 @@ describe('reservations of a limit', () => {
   })
 
   test('of cost 0 are kept nowhere', () => {
-    const room = newRoom(1000)
+    const room = newBudget(1000)
     const holds = new Holds(room, () => {})
     const hold = holds.add('key', limit, rule, 0, 1000)
     expect([holds.count, holds.bytes, holds.held('key', 0), hold.charged]).toEqual([0, 0, 0, undefined])

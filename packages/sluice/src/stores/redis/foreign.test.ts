@@ -74,7 +74,8 @@ test('a foreign value where the reservations of a key should be is noticed and l
   const holds = (key: string) => counter.nameOf(key).replace('}', '}#')
   const reserve = async (key: string) => {
     const charge = counter.charge(key)
-    await counter.store.decide(charge, reserving(60_000_000))
+    const intent = reserving(60_000_000)
+    await new Promise<void>(done => counter.store.ask({ charges: [charge], intent, done }))
     return charge.fault?.code ?? charge.allowed
   }
   await client.set(holds('first'), 'x')
