@@ -6,7 +6,7 @@ import { type Hold, Holds } from './holds.ts'
 import { newBudget } from './key-table.ts'
 
 const rule = ruleOf(tokenBucket({ capacity: 10, refill: '1/s' }))
-const limit = { space: { path: 'limit' }, block: undefined, atOnce: false }
+const limit = { space: { path: 'limit', localShare: 0.5 }, block: undefined, atOnce: false }
 const KEYS = ['a', 'b', '']
 
 const step = fc.record({
