@@ -109,6 +109,8 @@ export class Gate {
     if (this.underWay === 0 && this.lowest !== Infinity) {
       this.left = this.lowest
       this.lowest = Infinity
+      // A bucket that is empty has one more long before it is full.
+      if (this.left < 1) this.resetAt = Math.min(this.resetAt, now + (this.refill.unitMs ?? Infinity))
     }
     this.serve()
   }
@@ -130,10 +132,9 @@ export class Gate {
     // Without a time there is nothing to wait for: such a limit is left to the server.
     if (remaining === undefined || resetAt === undefined || resetAt <= now) return
     this.refill.hear(limit, remaining, resetAt - now)
-    const { unitMs } = this.refill
     this.lowest = Math.min(this.lowest, remaining)
     this.left = Math.min(this.left, remaining - this.underWay)
-    this.resetAt = remaining === 0 && unitMs !== undefined ? Math.min(resetAt, now + unitMs) : resetAt
+    this.resetAt = resetAt
   }
 
   private hasRoom(now: number): boolean {

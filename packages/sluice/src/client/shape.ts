@@ -55,22 +55,22 @@ class Call {
   readonly priority: number
   readonly since: number
   slot: Slot
-  private readonly run: () => unknown
+  private readonly args: unknown[]
   private readonly signal: AbortSignal | undefined
-  private readonly resolve: (value: never) => void
+  private readonly resolve: (value: unknown) => void
   private readonly reject: (reason: unknown) => void
   private readonly shaper: Shaper
 
   constructor(
     shaper: Shaper,
-    run: () => unknown,
+    args: unknown[],
     { priority = 0, signal }: CallOptions,
     controller: AbortController | undefined,
-    resolve: (value: never) => void,
+    resolve: (value: unknown) => void,
     reject: (reason: unknown) => void,
   ) {
     this.shaper = shaper
-    this.run = run
+    this.args = args
     this.priority = priority
     this.signal = signal
     this.resolve = resolve
@@ -88,7 +88,7 @@ class Call {
 
   start(): Promise<void> {
     this.signal?.removeEventListener('abort', this)
-    return new Promise(resolve => resolve(this.run())).then(this.resolve as (value: unknown) => void, this.reject)
+    return new Promise(resolve => resolve(this.shaper.run(this.args))).then(this.resolve, this.reject)
   }
 
   fail(reason: unknown): void {
@@ -103,17 +103,19 @@ interface Slot {
   readonly controller: AbortController | undefined
 }
 
+/** The one subject of a limit without a key. */
+const EVERYBODY = {}
 const HIGH = 0.8
 const LOW = 0.5
 
 /** Makes calls of `fn` wait for their turn: `shape(sendEmail, { policy: leakyBucket({ capacity: 500, leak: '14/s' }) })`. */
 export function shape<A extends unknown[], R>(fn: (...args: A) => R | Promise<R>, options: ShapeOptions): Shaped<A, R> {
   if (typeof fn !== 'function') throw expected('SLUICE_BAD_OPTION', 'a function to shape', fn)
-  const shaper = new Shaper(options)
+  const shaper = new Shaper(args => fn(...(args as A)), options)
   const withOptions =
     (callOptions: CallOptions) =>
     (...args: A): Promise<R> =>
-      shaper.call(() => fn(...args), callOptions)
+      shaper.call(args, callOptions) as Promise<R>
   const shaped = withOptions({})
   return Object.defineProperties(shaped, {
     with: { value: withOptions },
@@ -128,12 +130,14 @@ const KNOWN = ['policy', 'store', 'name', 'concurrency', 'maxBacklog', 'maxWait'
 
 class Shaper {
   running = 0
+  readonly run: (args: unknown[]) => unknown
   private readonly limiter: Pick<Limiter<object>, 'wait'> & { close(): unknown }
   readonly clock: Clock
   private readonly queue = new PriorityQueue<Call>()
   private readonly concurrency: number
   private readonly maxBacklog: number
   private readonly maxWaitMs: number
+  private readonly waitOptions: { maxWait?: Duration }
   private readonly onPressure: ShapeOptions['onPressure']
   /** Slots that have come while as many calls ran as may. */
   private ready = 0
@@ -142,7 +146,8 @@ class Shaper {
   private isClosed = false
   private drained: { promise: Promise<void>; resolve: () => void } | undefined
 
-  constructor(options: ShapeOptions) {
+  constructor(run: (args: unknown[]) => unknown, options: ShapeOptions) {
+    this.run = run
     if (typeof options !== 'object' || options === null)
       throw expected('SLUICE_BAD_OPTION', 'shape(fn, { policy })', options)
     for (const option of Object.keys(options)) {
@@ -158,6 +163,7 @@ class Shaper {
     this.concurrency = concurrency
     this.maxBacklog = maxBacklog
     this.maxWaitMs = maxWait === undefined ? Infinity : parseDuration(maxWait, 'maxWait')
+    this.waitOptions = maxWait === undefined ? {} : { maxWait }
     this.onPressure = onPressure
     const chosen = typeof policy === 'function' ? () => policy(this.depth) : policy
     const limits = { default: { policy: chosen } }
@@ -168,8 +174,8 @@ class Shaper {
     return this.queue.size
   }
 
-  call<R>(run: () => R | Promise<R>, options: CallOptions): Promise<R> {
-    return new Promise<R>((resolve, reject) => {
+  call(args: unknown[], options: CallOptions): Promise<unknown> {
+    return new Promise((resolve, reject) => {
       const { priority = 0, signal } = options
       signal?.throwIfAborted()
       if (!Number.isFinite(priority)) throw expected('SLUICE_BAD_OPTION', 'priority as a number', priority)
@@ -178,7 +184,7 @@ class Shaper {
       this.isRanked ||= priority !== 0
       // Slots are given back by their own signal, since calls of different priorities exchange them.
       const controller = signal !== undefined || this.isRanked ? new AbortController() : undefined
-      this.book(new Call(this, run, options, controller, resolve, reject))
+      this.book(new Call(this, args, options, controller, resolve, reject))
     })
   }
 
@@ -213,9 +219,9 @@ class Shaper {
 
   private book(call: Call): void {
     const { slot } = call
-    const maxWait = this.maxWaitMs < Infinity ? { maxWait: this.maxWaitMs } : undefined
-    const signal = slot.controller && { signal: slot.controller.signal }
-    const booked = this.limiter.wait({}, { ...maxWait, ...signal })
+    const { waitOptions } = this
+    const options = slot.controller ? { ...waitOptions, signal: slot.controller.signal } : waitOptions
+    const booked = this.limiter.wait(EVERYBODY, options)
     this.queue.push(call)
     this.rise()
     booked.then(
