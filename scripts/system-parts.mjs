@@ -10,6 +10,7 @@ export const SYSTEM_PARTS = [
   { command: 'redis-cli', apt: 'redis-tools', neededBy: 'whoever looks into a server of the tests' },
   { command: 'nginx', apt: 'nginx', neededBy: 'the tests of proxies' },
   { command: 'caddy', apt: 'caddy', neededBy: 'the tests of proxies' },
+  { command: 'chromium', apt: 'chromium', neededBy: 'the tests of the studio' },
   { command: 'redis-benchmark', apt: 'redis-tools', neededBy: 'the Redis benchmarks' },
 ]
 

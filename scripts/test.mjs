@@ -19,6 +19,7 @@ await inTurn('system parts', () => ensureSystemParts())
 await together({
   'lint and format': () => bin('biome', ['check', '--error-on-warnings', '--colors=off']),
   'types: library': () => bin('tsc', ['-p', 'packages/sluice', '--noEmit']),
+  'types: studio': () => bin('tsc', ['-p', 'apps/studio']),
   'types: the rest': () => bin('tsc', ['-p', 'tsconfig.test.json']),
 })
 await together(Object.fromEntries(GENERATORS.map(script => [`up to date: ${script}`, () => tsx([script, '--check'])])))
