@@ -64,7 +64,7 @@ export class LaneRun {
     const start =
       this.kind === 'shaping' && before.state.kind === 'bucket' ? Math.max(before.at, before.state.tat) : before.at
     this.outcomes[index] = decision.allowed ? SERVED : REFUSED
-    this.starts[index] = start - EPOCH
+    this.starts[index] = decision.allowed ? start - EPOCH : request.at
     if (decision.allowed) this.countServed(decision, request, start - EPOCH, clock, workMs)
     else {
       this.refused += cost

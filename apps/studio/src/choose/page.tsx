@@ -1,0 +1,3 @@
+export default function Page(_: { rest: string }) {
+  return <p>Soon.</p>
+}

@@ -1,0 +1,197 @@
+import { addressOf, documentOf } from '../model/address.ts'
+import { change, type Document, type History, redo, startHistory, undo, withRequests } from '../model/document.ts'
+import { Run } from '../model/run.ts'
+import { PATTERNS } from '../model/traffic.ts'
+
+/** How often numbers are written while time runs: often enough to follow, seldom enough to read. */
+const WORDS_EVERY_MS = 120
+
+/** The simulation that is shown: its document, its run up to now, and whether time passes by itself. */
+export class Player {
+  playing = false
+  speed = 1
+  history: History
+  run: Run
+  /** Said to a screen reader: what the last action did. */
+  said = ''
+  imported = false
+  private frame = 0
+  private lastFrame = 0
+  private lastWords = 0
+  private readonly draws = new Set<() => void>()
+  private readonly words = new Set<() => void>()
+
+  constructor(address: string) {
+    this.history = startHistory(address === '' ? welcome() : documentOf(address))
+    this.run = new Run(this.document)
+    this.run.advanceTo(this.document.now)
+  }
+
+  get document(): Document {
+    return this.history.present
+  }
+
+  get now(): number {
+    return this.run.now
+  }
+
+  /** Goes to a shared simulation, as a step that can be undone. */
+  open(address: string): void {
+    this.pause()
+    this.imported = false
+    this.edit(documentOf(address))
+  }
+
+  onDraw(draw: () => void): () => void {
+    this.draws.add(draw)
+    draw()
+    return () => this.draws.delete(draw)
+  }
+
+  onWords(words: () => void): () => void {
+    this.words.add(words)
+    return () => this.words.delete(words)
+  }
+
+  /** Replaces the document; `merge` joins changes of one field into one step of undo. */
+  edit(document: Document, said = '', merge = ''): void {
+    this.history = change(this.history, document, merge)
+    this.replay(said)
+  }
+
+  burst(n: number): void {
+    const { caller, cost } = this.document
+    const added = Array.from({ length: n }, () => ({ at: Math.round(this.now), caller, cost }))
+    const now = Math.round(this.now)
+    const before = [...this.run.lanes.values()].map(lane => lane.served)
+    this.history = change(this.history, { ...withRequests(this.document, added), now })
+    this.replay('')
+    const told = [...this.run.lanes.values()].map((lane, i) => `${lane.kind} served ${lane.served - before[i]!}`)
+    this.say(`Burst of ${n}: ${told.join(', ')}.`)
+  }
+
+  advance(ms: number): void {
+    this.edit({ ...this.document, now: Math.round(this.now + ms) }, `Time advanced by ${ms / 1000} s.`)
+  }
+
+  place(at: number): void {
+    const { caller, cost } = this.document
+    this.edit(
+      { ...withRequests(this.document, [{ at: Math.round(at), caller, cost }]), now: Math.round(this.now) },
+      'Request placed.',
+    )
+  }
+
+  traffic(id: string): void {
+    const pattern = PATTERNS.find(one => one.id === id)
+    if (pattern === undefined) return
+    this.imported = false
+    const requests = pattern.make(this.document.callers).sort((a, b) => a.at - b.at)
+    this.edit({ ...this.document, requests, now: 0 }, `${pattern.title}: ${requests.length} requests.`)
+    this.play()
+  }
+
+  undo(): void {
+    this.pause()
+    this.history = undo(this.history)
+    this.replay('Undone.')
+  }
+
+  redo(): void {
+    this.pause()
+    this.history = redo(this.history)
+    this.replay('Done again.')
+  }
+
+  restart(): void {
+    this.edit({ ...this.document, now: 0 }, 'Back at the start.')
+  }
+
+  clear(): void {
+    this.pause()
+    this.imported = false
+    this.edit({ ...this.document, requests: [], now: 0 }, 'Timeline cleared.')
+  }
+
+  play(): void {
+    if (this.playing) return
+    this.playing = true
+    this.lastFrame = performance.now()
+    this.frame = requestAnimationFrame(time => this.tick(time))
+    this.tell()
+  }
+
+  pause(): void {
+    if (!this.playing) return
+    this.playing = false
+    cancelAnimationFrame(this.frame)
+    this.keepTime()
+    this.tell()
+  }
+
+  step(): void {
+    this.pause()
+    const next = this.run.requests[this.run.done]
+    const now = next === undefined ? this.now + 1000 : next.at
+    this.edit({ ...this.document, now: Math.round(now) }, 'One step.', 'step')
+  }
+
+  /** Everything but an imported log. */
+  address(): string {
+    return addressOf({
+      ...this.document,
+      now: Math.round(this.now),
+      requests: this.imported ? [] : this.document.requests,
+    })
+  }
+
+  draw(): void {
+    for (const draw of this.draws) draw()
+  }
+
+  say(text: string): void {
+    this.said = text
+    this.tell()
+  }
+
+  private replay(said: string): void {
+    this.run = new Run(this.document)
+    this.run.advanceTo(this.document.now)
+    this.said = said
+    this.tell()
+    this.draw()
+  }
+
+  /** Time that passed by itself is no step of its own: undo goes back to what was done. */
+  private keepTime(): void {
+    this.history = { ...this.history, present: { ...this.document, now: Math.round(this.now) } }
+  }
+
+  private tick(time: number): void {
+    const passed = Math.min(100, Math.max(0, time - this.lastFrame)) * this.speed
+    this.lastFrame = time
+    this.run.advanceTo(this.now + passed)
+    performance.mark('studio-frame')
+    this.draw()
+    if (time - this.lastWords > WORDS_EVERY_MS) {
+      this.lastWords = time
+      this.tell()
+    }
+    performance.measure('studio-draw', 'studio-frame')
+    performance.clearMarks('studio-frame')
+    if (this.playing) this.frame = requestAnimationFrame(next => this.tick(next))
+  }
+
+  private tell(): void {
+    for (const words of this.words) words()
+  }
+}
+
+/** What the first visit shows: the pattern that tells the algorithms apart. */
+function welcome(): Document {
+  const fresh = documentOf('')
+  const requests = PATTERNS.find(({ id }) => id === 'bursty')!
+    .make(1)
+    .sort((a, b) => a.at - b.at)
+  return { ...fresh, requests }
+}

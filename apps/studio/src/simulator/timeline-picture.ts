@@ -1,0 +1,120 @@
+import type { Request } from '../model/document.ts'
+import { type LaneRun, SERVED } from '../model/run.ts'
+import type { Ink } from './ink.ts'
+
+/** Which part of time is seen. */
+export interface View {
+  readonly from: number
+  readonly until: number
+}
+
+/** Now stands at two thirds, so that one sees what came and what is coming. */
+export function viewAt(now: number, spanMs: number): View {
+  const from = Math.max(0, now - (spanMs * 2) / 3)
+  return { from, until: from + spanMs }
+}
+
+/** The first request at `ms` or later. */
+export function firstAt(requests: readonly Request[], ms: number): number {
+  let low = 0
+  let high = requests.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (requests[middle]!.at < ms) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Pixels a bin is wide: bars of single pixels are but noise. */
+const BIN = 3
+
+/** What a lane made of the requests: served ones rise, refused ones hang, both as tall as they are many. */
+export function drawOutcomes(
+  g: CanvasRenderingContext2D,
+  width: number,
+  height: number,
+  lane: LaneRun,
+  requests: readonly Request[],
+  done: number,
+  view: View,
+  now: number,
+  ink: Ink,
+): void {
+  const bins = Math.ceil(width / BIN)
+  const up = new Float32Array(bins)
+  const down = new Float32Array(bins)
+  const perMs = width / (view.until - view.from)
+  // What is queued starts later than it came, at most a full queue later: look that far back.
+  const back = lane.kind === 'shaping' ? 0 : firstAt(requests, view.from)
+  let tallest = 4
+  for (let n = back; n < done; n++) {
+    const bin = Math.floor(((lane.starts[n]! - view.from) * perMs) / BIN)
+    if (bin < 0 || bin >= bins) continue
+    const rows = lane.outcomes[n] === SERVED ? up : down
+    rows[bin] = rows[bin]! + requests[n]!.cost
+    tallest = Math.max(tallest, rows[bin]!)
+  }
+  const middle = height / 2
+  const unit = Math.min(7, (middle - 4) / tallest)
+  g.fillStyle = ink.line
+  g.fillRect(0, middle - 0.5, width, 1)
+  g.fillStyle = ink.served
+  for (let bin = 0; bin < bins; bin++) {
+    if (up[bin]! > 0) g.fillRect(bin * BIN, middle - 1 - up[bin]! * unit, BIN - 0.5, up[bin]! * unit)
+  }
+  g.fillStyle = ink.refused
+  for (let bin = 0; bin < bins; bin++) {
+    if (down[bin]! > 0) g.fillRect(bin * BIN, middle + 1, BIN - 0.5, down[bin]! * unit)
+  }
+  drawNow(g, width, height, view, now, ink)
+}
+
+/** The requests themselves, come or still to come. */
+export function drawRequests(
+  g: CanvasRenderingContext2D,
+  width: number,
+  height: number,
+  requests: readonly Request[],
+  view: View,
+  now: number,
+  callerInks: readonly string[],
+  ink: Ink,
+): void {
+  const perMs = width / (view.until - view.from)
+  const bins = new Float32Array(Math.ceil(width / BIN) + 1)
+  for (let n = firstAt(requests, view.from); n < requests.length && requests[n]!.at <= view.until; n++) {
+    const { at, cost, caller } = requests[n]!
+    const bin = Math.floor(((at - view.from) * perMs) / BIN)
+    const y = height - 18 - bins[bin]! * 6
+    bins[bin] = bins[bin]! + 1
+    if (y < 4) continue
+    g.globalAlpha = at <= now ? 1 : 0.4
+    g.fillStyle = callerInks[caller % callerInks.length]!
+    g.beginPath()
+    g.arc(bin * BIN, y, Math.min(6, 2.2 + cost * 0.6), 0, Math.PI * 2)
+    g.fill()
+  }
+  g.globalAlpha = 1
+  drawScale(g, width, height, view, ink)
+  drawNow(g, width, height, view, now, ink)
+}
+
+function drawScale(g: CanvasRenderingContext2D, width: number, height: number, view: View, ink: Ink): void {
+  const span = view.until - view.from
+  const step = [1000, 2000, 5000, 10_000, 30_000, 60_000, 300_000, 3_600_000].find(ms => span / ms <= 10) ?? span / 8
+  g.fillStyle = ink.faint
+  g.textAlign = 'center'
+  for (let ms = Math.ceil(view.from / step) * step; ms <= view.until; ms += step) {
+    const x = ((ms - view.from) * width) / span
+    g.fillRect(x, height - 14, 1, 4)
+    if (x > 12 && x < width - 12) g.fillText(`${Math.round(ms / 1000)}s`, x, height - 1)
+  }
+  g.textAlign = 'left'
+}
+
+function drawNow(g: CanvasRenderingContext2D, width: number, height: number, view: View, now: number, ink: Ink): void {
+  const x = ((now - view.from) * width) / (view.until - view.from)
+  g.fillStyle = ink.text
+  g.fillRect(x - 0.75, 0, 1.5, height)
+}
