@@ -57,16 +57,17 @@ function PolicyFields({ lane, player, error }: { lane: Lane; player: Player; err
   return (
     <div class="fields">
       {Object.entries(lane.fields).map(([field, value]) => (
-        <label key={field}>
+        <label key={field} for={`${lane.kind}-${field}`}>
           <span>{field}</span>
           {field === 'align' ? (
-            <select value={value} onChange={event => set(field, event.currentTarget.value)}>
+            <select id={`${lane.kind}-${field}`} value={value} onChange={event => set(field, event.currentTarget.value)}>
               <option>epoch</option>
               <option>key</option>
               <option>first</option>
             </select>
           ) : (
             <input
+              id={`${lane.kind}-${field}`}
               value={value}
               size={5}
               spellcheck={false}

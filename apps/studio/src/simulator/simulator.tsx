@@ -88,7 +88,7 @@ function Timeline({ player }: { player: Player }) {
       <span class="unseen">
         {`Timeline: ${requests.length} requests, now at ${decimal(player.now / 1000)} seconds. Click to place a request of ${nameOf(player.document.caller)}; Enter places one now.`}
       </span>
-      <canvas ref={canvas} aria-hidden="true" />
+      <canvas ref={canvas} />
     </button>
   )
 }

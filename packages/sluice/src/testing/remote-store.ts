@@ -1,0 +1,86 @@
+import { StoreUnavailable } from '../errors.ts'
+import type { Charge } from '../stores/charge.ts'
+import { type MemoryStore, memoryStore } from '../stores/memory/memory-store.ts'
+import type { Change, Question, Space, Store } from '../stores/store.ts'
+import type { FakeClock } from './fake-clock.ts'
+
+export interface SimulatedStoreOptions {
+  /** The world's time: delays pass by it. */
+  clock: FakeClock
+  /** How long a call takes on its way there, and again on its way back. 1 by default. */
+  delayMs?: number
+  /** How far the server's own clock is ahead of the world's. 0 by default. */
+  aheadMs?: number
+}
+
+export interface SimulatedStore extends Store<'async'> {
+  /** While false, every call comes back as unavailable. */
+  up: boolean
+  delayMs: number
+}
+
+/**
+ * A server that several limiters can share, without one: state in this process, behind a delay, with outages and a clock of
+ * its own. What is decided is decided by `memoryStore`.
+ */
+export function simulatedStore({ clock, delayMs = 1, aheadMs = 0 }: SimulatedStoreOptions): SimulatedStore {
+  return new Simulated(clock, memoryStore({ clock: { now: () => clock.now() + aheadMs } }), delayMs)
+}
+
+class Simulated implements SimulatedStore {
+  readonly mode = 'async'
+  readonly clock: FakeClock
+  up = true
+  delayMs: number
+  private readonly server: MemoryStore
+
+  constructor(clock: FakeClock, server: MemoryStore, delayMs: number) {
+    this.clock = clock
+    this.server = server
+    this.delayMs = delayMs
+  }
+
+  bind(path: string): Space {
+    return this.server.bind(path)
+  }
+
+  ask(question: Question): void {
+    this.travel(() => {
+      if (this.up) this.server.ask({ charges: question.charges, intent: question.intent, done: () => {} })
+      else for (const charge of question.charges) charge.fault = unavailable()
+      this.travel(() => question.done())
+    })
+  }
+
+  amend(changes: readonly Change[]): Promise<number[]> {
+    return this.call(() => this.server.amend(changes))
+  }
+
+  inspect(charge: Charge): ReturnType<Store<'async'>['inspect']> {
+    return this.call(() => this.server.inspect(charge))
+  }
+
+  async close(): Promise<void> {
+    this.server.close()
+  }
+
+  private call<T>(work: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.travel(() => {
+        if (!this.up) this.travel(() => reject(unavailable()))
+        else {
+          const answer = work()
+          this.travel(() => resolve(answer))
+        }
+      })
+    })
+  }
+
+  private travel(arrived: () => void): void {
+    this.clock.after(this.delayMs, arrived)
+  }
+}
+
+function unavailable(): StoreUnavailable {
+  return new StoreUnavailable('SLUICE_STORE_UNREACHABLE', 'the simulated store is down')
+}
