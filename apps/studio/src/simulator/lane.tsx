@@ -60,7 +60,11 @@ function PolicyFields({ lane, player, error }: { lane: Lane; player: Player; err
         <label key={field} for={`${lane.kind}-${field}`}>
           <span>{field}</span>
           {field === 'align' ? (
-            <select id={`${lane.kind}-${field}`} value={value} onChange={event => set(field, event.currentTarget.value)}>
+            <select
+              id={`${lane.kind}-${field}`}
+              value={value}
+              onChange={event => set(field, event.currentTarget.value)}
+            >
               <option>epoch</option>
               <option>key</option>
               <option>first</option>

@@ -1,0 +1,120 @@
+import { createLimiter, type Decision, type Limiter, type Policy } from 'sluice'
+import { type FakeClock, fakeClock } from 'sluice/testing'
+import { EPOCH } from '../model/run.ts'
+
+export interface Dot {
+  readonly at: number
+  readonly served: boolean
+}
+
+/** What one way of limiting made of the traffic. */
+export interface Track {
+  readonly label: string
+  readonly note: string
+  readonly dots: readonly Dot[]
+}
+
+export interface Figure {
+  /** By this a test finds it. */
+  readonly id: string
+  readonly label: string
+  readonly value: number | string
+  /** `good` keeps the promise, `over` breaks it. */
+  readonly mark?: 'good' | 'over'
+}
+
+export interface Chart {
+  readonly title: string
+  readonly xs: readonly number[]
+  readonly series: readonly {
+    readonly label: string
+    readonly ys: readonly number[]
+    readonly mark: 'served' | 'refused'
+  }[]
+}
+
+export interface Outcome {
+  readonly figures: readonly Figure[]
+  readonly tracks?: readonly Track[]
+  readonly spanMs?: number
+  /** Time, and what each of two clients does then. */
+  readonly steps?: readonly (readonly [string, string, string])[]
+  readonly chart?: Chart
+  readonly conclusion: string
+}
+
+/** An experiment that asks for a prediction first, and is answered by a run of the library. */
+export interface Scene {
+  readonly id: string
+  readonly title: string
+  readonly text: string
+  readonly question: string
+  readonly answers: readonly string[]
+  readonly right: number
+  readonly run: () => Promise<Outcome>
+}
+
+/** One limiter at its own time. */
+export class World {
+  readonly clock: FakeClock = fakeClock(EPOCH)
+
+  limiter(policy: Policy): Limiter<string, 'sync'> {
+    return createLimiter(policy, { clock: this.clock })
+  }
+
+  get now(): number {
+    return this.clock.now() - EPOCH
+  }
+
+  goTo(ms: number): void {
+    this.clock.advance(Math.max(0, ms - this.now))
+  }
+
+  /** Asks at each of these times, which are in order. */
+  feed(times: readonly number[], ask: (n: number) => Decision): Dot[] {
+    return times.map((at, n) => {
+      this.goTo(at)
+      return { at, served: ask(n).allowed }
+    })
+  }
+}
+
+export function burstAt(at: number, n: number, gapMs = 1): number[] {
+  return Array.from({ length: n }, (_, i) => at + i * gapMs)
+}
+
+export function servedOf(dots: readonly Dot[]): number {
+  return dots.filter(({ served }) => served).length
+}
+
+/** The most served in any span so long. */
+export function worstIn(dots: readonly Dot[], spanMs: number): number {
+  const times = dots
+    .filter(({ served }) => served)
+    .map(({ at }) => at)
+    .sort((a, b) => a - b)
+  let first = 0
+  return times.reduce((worst, at, last) => {
+    while (times[first]! <= at - spanMs) first++
+    return Math.max(worst, last - first + 1)
+  }, 0)
+}
+
+/** How many fall into each second. */
+export function perSecond(times: readonly number[], seconds: number): number[] {
+  const counts = Array.from({ length: seconds }, () => 0)
+  for (const at of times) {
+    const second = Math.floor(at / 1000)
+    if (second < seconds) counts[second] = counts[second]! + 1
+  }
+  return counts
+}
+
+/** Numbers that look random and are the same each time. */
+export function sequence(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}
