@@ -6,7 +6,10 @@ import { run } from './run.mjs'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 await ensureDependencies()
-await run('node_modules/.bin/tsc', ['-b'])
+await Promise.all([
+  run('node_modules/.bin/tsc', ['-b']),
+  run('node_modules/.bin/vite', ['build', 'apps/studio', '--logLevel', 'warn']),
+])
 
 // The page works at once: the service makes a token and prints it in the address of the page. What is set wins.
 const token = process.env.SLUICE_ADMIN_TOKEN ? [] : ['--admin-token', 'auto']

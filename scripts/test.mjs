@@ -23,6 +23,7 @@ await together({
   'types: the rest': () => bin('tsc', ['-p', 'tsconfig.test.json']),
 })
 await together(Object.fromEntries(GENERATORS.map(script => [`up to date: ${script}`, () => tsx([script, '--check'])])))
+await inTurn('studio', () => bin('vite', ['build', 'apps/studio', '--logLevel', 'warn']))
 await inTurn('tests', () => bin('vitest', ['run', ...filters], { live: true }))
 if (filters.length === 0 && existsSync('scripts/faults.ts')) {
   await inTurn('planted faults', () => tsx(['scripts/faults.ts'], { live: true }))

@@ -32,6 +32,13 @@ function placeOf(hash: string): Place {
   return { path: PAGES.some(page => page.path === path) ? path : '', rest: rest.join('/'), address }
 }
 
+// Printed at the start of the service, in the part of an address that is never sent. Kept for this tab alone.
+const [, token] = /^#token=(.+)$/.exec(location.hash) ?? []
+if (token !== undefined) {
+  sessionStorage.setItem('token', token)
+  history.replaceState(null, '', `${location.pathname}#/`)
+}
+
 const player = new Player(placeOf(location.hash).address)
 if (placeOf(location.hash).address === '' && !matchMedia('(prefers-reduced-motion: reduce)').matches) player.play()
 

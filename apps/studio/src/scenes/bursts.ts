@@ -25,7 +25,8 @@ const boundary: Scene = {
       { id: 'bucket', label: 'Token bucket', dots: track(tokenBucket({ capacity: 100, refill: '100/m' }), times) },
     ]
     return {
-      spanMs: 62_000,
+      fromMs: 59_000,
+      spanMs: 2000,
       tracks: runs.map(({ label, dots }) => ({ label, note: `${servedOf(dots)} of 200 served`, dots })),
       figures: runs.map(({ id, label, dots }) => {
         const worst = worstIn(dots, MINUTE)

@@ -78,7 +78,7 @@ function ScenePage({ scene }: { scene: Scene }) {
 }
 
 function OutcomeView({ outcome }: { outcome: Outcome }) {
-  const { figures, tracks = [], steps, chart, conclusion, spanMs = 1000 } = outcome
+  const { figures, tracks = [], steps, chart, conclusion, fromMs = 0, spanMs = 1000 } = outcome
   return (
     <>
       <p data-conclusion>{conclusion}</p>
@@ -99,7 +99,7 @@ function OutcomeView({ outcome }: { outcome: Outcome }) {
         </p>
       )}
       {tracks.map(track => (
-        <TrackView key={track.label} track={track} spanMs={spanMs} />
+        <TrackView key={track.label} track={track} fromMs={fromMs} spanMs={spanMs} />
       ))}
       {steps === undefined ? null : <Steps steps={steps} />}
       {chart === undefined ? null : <LineChart chart={chart} />}
@@ -110,11 +110,11 @@ function OutcomeView({ outcome }: { outcome: Outcome }) {
 /** A column of dots for what falls into one place: served above the line, refused below it. */
 const COLUMNS = 120
 
-function TrackView({ track, spanMs }: { track: Track; spanMs: number }) {
+function TrackView({ track, fromMs, spanMs }: { track: Track; fromMs: number; spanMs: number }) {
   const served = Array.from({ length: COLUMNS + 1 }, () => 0)
   const refused = Array.from({ length: COLUMNS + 1 }, () => 0)
   for (const dot of track.dots) {
-    const column = Math.min(COLUMNS, Math.round((dot.at / spanMs) * COLUMNS))
+    const column = Math.min(COLUMNS, Math.round(((dot.at - fromMs) / spanMs) * COLUMNS))
     const rows = dot.served ? served : refused
     rows[column] = rows[column]! + 1
   }
@@ -132,15 +132,11 @@ function TrackView({ track, spanMs }: { track: Track; spanMs: number }) {
         <line class="axis" x1="0" x2={COLUMNS * 6 + 6} y1="27" y2="27" />
         {served.map((count, n) =>
           count === 0 ? null : (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place
             <rect key={n} class="dot-served" x={n * 6} width="4" y={26 - height(count)} height={height(count)} />
           ),
         )}
         {refused.map((count, n) =>
-          count === 0 ? null : (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place
-            <rect key={n} class="dot-refused" x={n * 6} width="4" y={28} height={height(count)} />
-          ),
+          count === 0 ? null : <rect key={n} class="dot-refused" x={n * 6} width="4" y={28} height={height(count)} />,
         )}
       </svg>
     </div>

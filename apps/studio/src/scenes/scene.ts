@@ -36,6 +36,8 @@ export interface Chart {
 export interface Outcome {
   readonly figures: readonly Figure[]
   readonly tracks?: readonly Track[]
+  /** Which part of time the tracks show. */
+  readonly fromMs?: number
   readonly spanMs?: number
   /** Time, and what each of two clients does then. */
   readonly steps?: readonly (readonly [string, string, string])[]

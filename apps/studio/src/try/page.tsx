@@ -26,8 +26,8 @@ interface Note {
 const FIELDS = { ip: '203.0.113.7', user: '42', plan: 'free', route: '/search', cost: '1' }
 const MOST_NOTES = 50
 
-/** A token in the address, as `npm start` prints it, goes along with every request and is not shown. */
-const token = new URLSearchParams(location.search).get('token')
+/** The operator's token that `npm start` prints: it goes along with every request. See main.tsx. */
+const token = sessionStorage.getItem('token')
 
 async function call(path: string, body?: unknown): Promise<unknown> {
   const response = await fetch(path, {
@@ -97,6 +97,12 @@ export default function Try(_: { rest: string }) {
         })),
       )
     })
+  const reset = () =>
+    during(async () => {
+      const { cost, ...who } = subject()
+      await call('./v1/reset', who)
+      note({ text: 'forgotten: the limits start afresh', mark: 'pass' })
+    })
   return (
     <div class="page">
       <h1>Try</h1>
@@ -138,9 +144,14 @@ export default function Try(_: { rest: string }) {
               {`Send ${times}`}
             </button>
           ))}
-          <button type="button" disabled={served !== true} onClick={explain}>
+          <button type="button" disabled={served !== true} onClick={explain} data-explain>
             Explain
           </button>
+          {token === null ? null : (
+            <button type="button" disabled={served !== true} onClick={reset} data-reset>
+              Reset
+            </button>
+          )}
         </div>
       </form>
       <div class="bars">
@@ -151,7 +162,7 @@ export default function Try(_: { rest: string }) {
           </div>
         ))}
       </div>
-      <ol class="log" role="log" aria-label="What happened" data-notes>
+      <ol class="log" aria-live="polite" aria-label="What happened" data-notes>
         {notes.map(({ id, text, mark }) => (
           <li key={id} class={mark}>
             {text}

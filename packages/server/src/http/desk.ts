@@ -8,8 +8,8 @@ import { type DecideSite, decide } from './decide.ts'
 import { type Answer, BadRequest, isMisuse, json, problem } from './exchange.ts'
 import type { Caller, Gate } from './gate.ts'
 import { openApi } from './openapi.ts'
-import { PAGE } from './page.ts'
 import type { Route } from './route.ts'
+import { studioFile } from './studio.ts'
 
 export interface DeskOptions {
   readonly decider: Decider
@@ -60,8 +60,6 @@ export class Desk {
     if (!isHealth) this.options.gate.pass('page', callerOf(request))
     if (request.method !== 'GET' && request.method !== 'HEAD') throw this.missing(path)
     switch (path) {
-      case '/':
-        return PAGE
       case '/healthz':
         return { status: 200, body: 'ok\n', type: 'text/plain' }
       case '/readyz':
@@ -72,8 +70,11 @@ export class Desk {
         return this.metrics(request)
       case '/openapi.json':
         return json(200, openApi())
-      default:
-        throw this.missing(path)
+      default: {
+        const file = studioFile(path)
+        if (file === undefined) throw this.missing(path)
+        return file
+      }
     }
   }
 
