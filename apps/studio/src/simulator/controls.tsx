@@ -124,7 +124,7 @@ export function Controls({ player }: { player: Player }) {
         <LogImport player={player} />
         <CopyButton
           label="Copy link"
-          name="Copy a link to this simulation"
+          name="Copy link to this simulation"
           text={() => `${location.href.split('#')[0]}#/?${player.address()}`}
         />
       </div>
