@@ -30,6 +30,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   http: { settings: MANY_SHORT, load: async () => (await import('./http/suite.ts')).cases },
   memory: { settings: MANY_SHORT, takesAgainst: true, load: async () => (await import('./memory/suite.ts')).cases },
   redis: { settings: FEW_LONG, load: async () => (await import('./redis/suite.ts')).cases },
+  studio: { settings: { rounds: 1, sliceMs: 10_000 }, load: async () => (await import('./studio/suite.ts')).cases },
   service: { settings: FEW_LONG, load: async () => (await import('./service/suite.ts')).cases },
   size: { settings: ONCE, takesAgainst: true, load: async () => (await import('./size/suite.ts')).cases },
 }

@@ -171,14 +171,11 @@ export class Player {
     const passed = Math.min(100, Math.max(0, time - this.lastFrame)) * this.speed
     this.lastFrame = time
     this.run.advanceTo(this.now + passed)
-    performance.mark('studio-frame')
     this.draw()
     if (time - this.lastWords > WORDS_EVERY_MS) {
       this.lastWords = time
       this.tell()
     }
-    performance.measure('studio-draw', 'studio-frame')
-    performance.clearMarks('studio-frame')
     if (this.playing) this.frame = requestAnimationFrame(next => this.tick(next))
   }
 
