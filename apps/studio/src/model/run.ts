@@ -10,16 +10,6 @@ export const EPOCH = 1_800_000_000_000
 export const SERVED = 1
 export const REFUSED = 2
 
-export interface Tally {
-  readonly served: number
-  readonly refused: number
-  readonly bytes: number
-  /** The most that was served of one caller in any span as long as the window. */
-  readonly worst: number
-  /** Decisions that the exact log would have made otherwise. */
-  readonly errors: number
-}
-
 /** One algorithm under the timeline: the library's limiter, and what it answered. */
 export class LaneRun {
   readonly kind: LaneKind
@@ -30,10 +20,14 @@ export class LaneRun {
   /** By request: when its work starts. Later than it came only where requests are queued. */
   readonly starts: Float64Array
   lastRefusal: { readonly at: number; readonly text: string } | undefined
+  /** Requests decided; `served` and `refused` are in units of cost. */
+  decided = 0
   served = 0
   refused = 0
   worst = 0
   errors = 0
+  /** How long a full queue takes to drain; 0 where nothing is queued. */
+  readonly queueMs: number
   private readonly exact: Limiter<string, 'sync'> | undefined
   private readonly windowMs: number
   private readonly recent = new Map<number, { at: number; cost: number }[]>()
@@ -48,6 +42,7 @@ export class LaneRun {
         ? undefined
         : createLimiter(slidingLog({ limit: envelope.limit, window: `${envelope.windowMs}ms` }), { clock })
     this.windowMs = envelope?.windowMs ?? 0
+    this.queueMs = kind === 'shaping' ? this.windowMs : 0
     this.outcomes = new Uint8Array(size)
     this.starts = new Float64Array(size)
   }
@@ -63,6 +58,7 @@ export class LaneRun {
     const decision = this.limiter.consume(who, { cost })
     const start =
       this.kind === 'shaping' && before.state.kind === 'bucket' ? Math.max(before.at, before.state.tat) : before.at
+    this.decided++
     this.outcomes[index] = decision.allowed ? SERVED : REFUSED
     this.starts[index] = decision.allowed ? start - EPOCH : request.at
     if (decision.allowed) this.countServed(decision, request, start - EPOCH, clock, workMs)

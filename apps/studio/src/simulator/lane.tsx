@@ -139,8 +139,7 @@ function Pictures({ run, player }: { run: LaneRun; player: Player }) {
 function Counts({ run, callers }: { run: LaneRun; callers: number }) {
   const envelope = envelopeOf(run.policy)
   const limit = limitOf(run.policy)
-  const decided = run.outcomes.reduce((sum, outcome) => sum + Number(outcome !== 0), 0)
-  const error = envelope === undefined ? '–' : `${decided === 0 ? 0 : decimal((100 * run.errors) / decided)} %`
+  const error = envelope === undefined ? '–' : `${run.decided === 0 ? 0 : decimal((100 * run.errors) / run.decided)} %`
   return (
     <dl class="counts">
       <Count name="served" value={run.served} mark="served" />

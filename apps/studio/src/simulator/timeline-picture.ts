@@ -46,7 +46,7 @@ export function drawOutcomes(
   const down = new Float32Array(bins)
   const perMs = width / (view.until - view.from)
   // What is queued starts later than it came, at most a full queue later: look that far back.
-  const back = lane.kind === 'shaping' ? 0 : firstAt(requests, view.from)
+  const back = firstAt(requests, view.from - lane.queueMs)
   let tallest = 4
   for (let n = back; n < done; n++) {
     const bin = Math.floor(((lane.starts[n]! - view.from) * perMs) / BIN)
