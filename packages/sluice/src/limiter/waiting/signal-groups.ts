@@ -40,7 +40,7 @@ export class SignalGroup {
     this.signal = signal
     this.together = together
     this.emptied = emptied
-    signal?.addEventListener('abort', this)
+    signal?.addEventListener('abort', this, { once: true })
   }
 
   add(waiter: Waiter): void {
@@ -51,7 +51,7 @@ export class SignalGroup {
   remove(waiter: Waiter): void {
     this.waiters.delete(waiter)
     if (this.waiters.size > 0) return
-    this.signal?.removeEventListener('abort', this)
+    if (this.signal?.aborted === false) this.signal.removeEventListener('abort', this)
     this.emptied()
   }
 
