@@ -89,6 +89,7 @@ export const limiterFaults: readonly Fault[] = [
     file: 'stores/memory/holds.ts',
     find: 'this.occupy(-HOLD_BYTES)',
     replace: '',
+    tests: ['stores/memory/holds.test.ts'],
   },
   {
     law: [3],
