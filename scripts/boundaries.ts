@@ -11,7 +11,15 @@ const LIBRARY = 'packages/sluice/src/'
  * directory or a file; `type` before it means `import type` only.
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  index: ['basics', 'algorithms/', 'stores/store.ts', 'stores/remote-store.ts', 'stores/memory/', 'limiter/'],
+  index: [
+    'basics',
+    'algorithms/',
+    'stores/store.ts',
+    'stores/charge.ts',
+    'stores/remote-store.ts',
+    'stores/memory/',
+    'limiter/',
+  ],
   basics: [],
   algorithms: ['basics'],
   stores: ['algorithms/', 'basics'],

@@ -37,6 +37,7 @@ export {
   type TokenBucketPolicy,
   tokenBucket,
 } from './policy.ts'
+export { type Charge, isTaken, refusedOf } from './stores/charge.ts'
 export {
   type MemoryStats,
   type MemoryStore,
@@ -44,4 +45,17 @@ export {
   memoryStore,
 } from './stores/memory/memory-store.ts'
 export type { StoreEvent } from './stores/remote-store.ts'
-export type { HeldCost, KeyInspection, LimitData, Store, WindowCounter } from './stores/store.ts'
+export type {
+  Answer,
+  Change,
+  HeldCost,
+  Intent,
+  KeyInspection,
+  LimitData,
+  Mode,
+  Question,
+  Rule,
+  Space,
+  Store,
+  WindowCounter,
+} from './stores/store.ts'
