@@ -82,6 +82,11 @@ export function slotsData(slots: readonly { readonly cost: number; readonly expi
   return { kind: 'concurrency', slots: slots.map(heldCost) }
 }
 
-export function heldCost({ cost, expiry }: { readonly cost: number; readonly expiry: number }): HeldCost {
+/** Soonest expiry first; of those that expire together, the cheapest: whatever order a store keeps them in. */
+export function heldCosts(holds: readonly { readonly cost: number; readonly expiry: number }[]): HeldCost[] {
+  return [...holds].sort((a, b) => a.expiry - b.expiry || a.cost - b.cost).map(heldCost)
+}
+
+function heldCost({ cost, expiry }: { readonly cost: number; readonly expiry: number }): HeldCost {
   return { cost, expiresAt: expiry / TICKS_PER_MS }
 }

@@ -1,7 +1,7 @@
 import type { Rule } from '../../algorithms/rule.ts'
 import { TICKS_PER_MS } from '../../clock.ts'
 import { Charge, ENFORCED } from '../charge.ts'
-import { heldCost, type KeyInspection } from '../inspection.ts'
+import { heldCosts, type KeyInspection } from '../inspection.ts'
 import type { Change, Intent, Limit, Space } from '../store.ts'
 import { Blocks } from './blocks.ts'
 import { type Hold, Holds } from './holds.ts'
@@ -189,7 +189,7 @@ export class MemorySpace implements Space {
       at: now / TICKS_PER_MS,
       used: look.used,
       blockedUntil: blockedUntil === 0 ? undefined : blockedUntil / TICKS_PER_MS,
-      holds: this.holds?.of(key).map(heldCost) ?? [],
+      holds: heldCosts(this.holds?.of(key) ?? []),
       bytes: table.bytes,
       state: table.inspect(rule, now),
     }

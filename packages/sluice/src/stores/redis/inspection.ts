@@ -3,7 +3,7 @@ import { TICKS_PER_MS } from '../../clock.ts'
 import {
   bucketData,
   fixedData,
-  heldCost,
+  heldCosts,
   type KeyInspection,
   type LimitData,
   logData,
@@ -29,7 +29,7 @@ export function inspectionOf(rule: Rule, reply: Reply): KeyInspection {
     at: now / TICKS_PER_MS,
     used,
     blockedUntil: blockedUntil === 0 ? undefined : blockedUntil / TICKS_PER_MS,
-    holds: pairs(numbers.slice(0, stateFrom - HOLDS_FROM)).map(heldCost),
+    holds: heldCosts(pairs(numbers.slice(0, stateFrom - HOLDS_FROM))),
     bytes,
     state: dataOf(rule, numbers.slice(stateFrom - HOLDS_FROM), now),
   }
