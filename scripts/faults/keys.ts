@@ -103,7 +103,7 @@ export const keyFaults: readonly Fault[] = [
     part: 'pool',
     says: 'every key without room gets a pool of its own',
     file: 'stores/memory/keys.ts',
-    find: 'hash.hi & (POOL_SIZE - 1)',
+    find: 'hash.hi & (this.poolSize - 1)',
     replace: 'hash.hi & (2 ** 30 - 1)',
   },
   {
