@@ -231,15 +231,15 @@ test('the adaptive throttle stops sending most of what a server refuses, and sta
   expect(arrivals.length - before).toBeGreaterThan(150)
 })
 
-test.each([
-  [{ maxRetry: 3 }],
-  [{ maxRetries: -1 }],
-  [{ maxWait: 'soon' }],
-  [{ store: memoryStore() }],
-  [{ fetch: 'no' }],
-  [{ adaptiveThrottle: { k: 0 } }],
-  [null],
-])('refuses the options %o', options => {
+test.each<[what: string, options: unknown]>([
+  ['an option nobody knows', { maxRetry: 3 }],
+  ['a negative count', { maxRetries: -1 }],
+  ['a wait that is no duration', { maxWait: 'soon' }],
+  ['a store without a policy', { store: memoryStore() }],
+  ['a fetch that is no function', { fetch: 'no' }],
+  ['a throttle that sends nothing', { adaptiveThrottle: { k: 0 } }],
+  ['no object', null],
+])('refuses %s', (_, options) => {
   expect(() => createFetch(options as never)).toThrow(
     expect.objectContaining({ code: expect.stringMatching(/^SLUICE_BAD_/) }),
   )

@@ -221,6 +221,7 @@ export class FetchCall {
 
   private async sleep({ origin }: Target, ms: number, signal: AbortSignal | undefined): Promise<void> {
     this.waited(ms, origin, 'retry')
+    signal?.throwIfAborted()
     await new Promise<void>((resolve, reject) => {
       const abort = () => {
         cancel()
