@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { launch } from './fixtures/browser.ts'
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** The service as a process of its own, and the address it prints. */
+async function served(): Promise<string> {
+  const sources = ['--import', 'tsx', '--conditions=@sluice/source', 'packages/server/src/main.ts']
+  const ports = ['--http-port', '0', '--grpc-port', '0', '--resp-port', '0']
+  const child = spawn(process.execPath, [...sources, 'serve', '--admin-token', 'auto', ...ports], {
+    cwd: ROOT,
+    env: { ...process.env, TSX_TSCONFIG_PATH: `${ROOT}tsconfig.base.json` },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await once(child, 'close')
+  })
+  let printed = ''
+  return new Promise((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', text => {
+        printed += text
+        const [address] = /http:\/\/127\.0\.0\.1:\d+\S*#token=\S+/.exec(printed) ?? []
+        if (address !== undefined) resolve(address)
+      })
+    }
+    child.once('exit', () => reject(new Error(`it ended before it served:\n${printed}`)))
+  })
+}
+
+test('from the address that the service prints, Try sends requests, explains and resets', async () => {
+  const address = await served()
+  const browser = await launch()
+  onTestFinished(() => browser.close())
+  const page = await browser.newPage({ reducedMotion: 'reduce' })
+  const faults: string[] = []
+  page.on('pageerror', error => faults.push(error.message))
+  page.on(
+    'console',
+    message => message.type() === 'error' && !message.text().includes('429') && faults.push(message.text()),
+  )
+  await page.goto(address)
+  expect(page.url()).not.toContain('token')
+  await page.click('nav >> text=Try')
+  const notes = page.locator('[data-notes]')
+  await page.click('[data-send="10"]')
+  await notes.getByText('5 of 10 served').waitFor()
+  await notes.getByText('refused by search').waitFor()
+  await page.click('[data-explain]')
+  await notes.getByText('per-ip applies').waitFor()
+  await page.click('[data-reset]')
+  await notes.getByText('forgotten').waitFor()
+  expect(faults).toEqual([])
+})
