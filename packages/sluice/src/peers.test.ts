@@ -6,11 +6,11 @@ import {
   leakyBucket,
   memoryStore,
   type Policy,
-  type Store,
   slidingLog,
   slidingWindow,
   tokenBucket,
 } from './index.ts'
+import { farMemory } from './stores/fixtures/far-memory.ts'
 import { fakeClock } from './testing/index.ts'
 
 /** What other limiters were seen to get wrong in memory, and what happens here instead. */
@@ -39,17 +39,7 @@ async function stepsOf(work: () => void): Promise<number> {
 }
 
 /** The in-process store as one across a network would be: every answer comes a little later. */
-function remote(): Store<'async'> {
-  const memory = memoryStore({ clock: fakeClock() })
-  return new Proxy(memory, {
-    get(_, name) {
-      if (name === 'mode') return 'async'
-      const value = Reflect.get(memory, name)
-      if (typeof value !== 'function') return value
-      return name === 'space' ? value.bind(memory) : async (...args: unknown[]) => value.apply(memory, args)
-    },
-  }) as unknown as Store<'async'>
-}
+const remote = () => farMemory(fakeClock())
 
 describe.each(five)('ten at once at a limit of five: $kind', policy => {
   test('exactly five pass, by what each handler reads after waiting for something else', async () => {

@@ -1,10 +1,11 @@
-import { type Clock, systemClock, TICKS_PER_MS, toTicks } from '../clock.ts'
+import { type Clock, systemClock, TICKS_PER_MS } from '../clock.ts'
 import { expected } from '../errors.ts'
 import { type Charge, ENFORCED } from './charge.ts'
 import { Hearing, type Listener, type Reading } from './hearing.ts'
 import { PromptAnswers } from './prompt-answers.ts'
 import { Refusals } from './refusals.ts'
 import type { Change, Intent, KeyInspection, Question, Space, Store } from './store.ts'
+import { StoreTime } from './store-time.ts'
 
 export interface DenyCacheOptions {
   /** The longest that a refusal is repeated unasked, and so the latest that a change made elsewhere is seen. 1000 by default. */
@@ -47,16 +48,16 @@ class Denying implements DenyCache, Listener {
   hits = 0
   private readonly inner: Store<'async'>
   readonly refusals: Refusals
-  private readonly localClock: Clock
+  /** Local time. Set back, it goes on as a store's does, so that a refusal's age stays true. */
+  private readonly time: StoreTime
   private readonly prompt = new PromptAnswers()
-  private latest = 0
   private reading: Reading | undefined
 
   constructor(inner: Store<'async'>, refusals: Refusals, localClock: Clock) {
     this.inner = inner
     this.clock = inner.clock
     this.refusals = refusals
-    this.localClock = localClock
+    this.time = new StoreTime(localClock, () => {})
     this.reading = undefined
   }
 
@@ -79,6 +80,7 @@ class Denying implements DenyCache, Listener {
   }
 
   inspect(charge: Charge): Promise<KeyInspection> {
+    this.now()
     return this.inner.inspect(charge)
   }
 
@@ -132,8 +134,7 @@ class Denying implements DenyCache, Listener {
   }
 
   private now(): number {
-    this.latest = Math.max(this.latest, toTicks(this.localClock.now()))
-    return this.latest
+    return this.time.read()
   }
 }
 

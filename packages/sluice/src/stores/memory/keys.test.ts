@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { KeyHash } from '../../hash.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
+import { StoreTime } from '../store-time.ts'
 import { type KeyBudget, newBudget, type Segment } from './key-table.ts'
 import { Keys } from './keys.ts'
-import { StoreTime } from './store-time.ts'
 
 /** Keys whose one cell is the tick they are idle from. */
 class Counted {

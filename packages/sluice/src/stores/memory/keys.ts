@@ -1,6 +1,6 @@
 import type { KeyHash } from '../../hash.ts'
+import type { StoreTime } from '../store-time.ts'
 import { type KeyBudget, KeyTable, newBudget, type Owner, type Segment } from './key-table.ts'
-import type { StoreTime } from './store-time.ts'
 
 /** What all tables of one store share. */
 export interface MemoryContext {

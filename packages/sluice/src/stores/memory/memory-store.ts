@@ -4,10 +4,10 @@ import { KeyHash } from '../../hash.ts'
 import { type Charge, ENFORCED, isTaken } from '../charge.ts'
 import type { KeyInspection } from '../inspection.ts'
 import type { Change, Question, Space, Store } from '../store.ts'
+import { StoreTime } from '../store-time.ts'
 import { type KeyBudget, newBudget } from './key-table.ts'
 import type { MemoryContext } from './keys.ts'
 import { MemorySpace } from './memory-space.ts'
-import { StoreTime } from './store-time.ts'
 import { Sweeper } from './sweeper.ts'
 
 export interface MemoryStoreOptions {

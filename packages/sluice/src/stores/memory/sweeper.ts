@@ -1,5 +1,5 @@
+import type { StoreTime } from '../store-time.ts'
 import type { KeyBudget } from './key-table.ts'
-import type { StoreTime } from './store-time.ts'
 
 /** Something the sweep goes round. */
 export interface Sweepable {

@@ -1,5 +1,5 @@
-import { type Clock, inTicks, TICKS_PER_MS, type TickClock } from '../../clock.ts'
-import { expected } from '../../errors.ts'
+import { type Clock, inTicks, TICKS_PER_MS, type TickClock } from '../clock.ts'
+import { expected } from '../errors.ts'
 
 /** A clock set back by less stands still until it gets there again. */
 const SET_BACK_TICKS = 1_000_000
