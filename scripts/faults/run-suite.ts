@@ -11,8 +11,16 @@ const { storeSuite } = (await load('testing/index.ts')) as typeof import('sluice
 
 const told: Told = { cases: {} }
 const cases = storeSuite(options => memoryStore(options)).filter(({ skip }) => skip === undefined)
+let running = ''
+// What a case throws where it does not wait, as in a promise that nothing awaits, fails it too, as in any test runner.
+process.on('uncaughtException', error => {
+  told.failed = { name: running, message: String(error).slice(0, 1000) }
+  writeFileSync(1, JSON.stringify(told))
+  process.exit()
+})
 const rank = (name: string) => task.order.indexOf(name)
 for (const { name, run } of cases.sort((a, b) => rank(a.name) - rank(b.name))) {
+  running = name
   const startedAt = performance.now()
   try {
     await run()
