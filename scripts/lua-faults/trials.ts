@@ -45,6 +45,7 @@ export const TRIALS: readonly Trial[] = [
   { name: 'a log that comes around', run: comesAround },
   { name: 'a call that is sent twice', run: sentTwice },
   { name: 'a call that comes too late', run: late },
+  { name: 'a clock that is set back', about: /^(clock|finish)/, run: clockSetBack },
   { name: 'values of strangers', run: foreign },
 ]
 
@@ -128,6 +129,20 @@ async function late(scripts: Scripts, client: Redis): Promise<void> {
   clock.advance(1000)
   await counter.take('a')
   same(store.counters.calls, 3, () => 'calls, the second of which came too late and was made again')
+}
+
+/** The call that finds it out is made again. Later ones know it, and are made once. */
+async function clockSetBack(scripts: Scripts, client: Redis): Promise<void> {
+  const clock = fakeClock(3_600_000)
+  const store = timedStore(client, clock, { prefix: 'back', scripts })
+  const counter = new Counter(store, FIVE, 'back')
+  await counter.take('a')
+  clock.set(1000)
+  for (let n = 0; n < 3; n++) {
+    await counter.take('a')
+    clock.advance(10)
+  }
+  same(store.counters.calls, 5, () => 'calls of four decisions, one of which found the clock set back')
 }
 
 const PLAIN_KINDS = [FIVE, tokenBucket({ capacity: 5, refill: '1/h' }), slidingWindow({ limit: 5, window: '1h' })]
