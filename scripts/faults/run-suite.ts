@@ -15,8 +15,7 @@ let running = ''
 // What a case throws where it does not wait, as in a promise that nothing awaits, fails it too, as in any test runner.
 process.on('uncaughtException', error => {
   told.failed = { name: running, message: String(error).slice(0, 1000) }
-  writeFileSync(1, JSON.stringify(told))
-  process.exit()
+  tell()
 })
 const rank = (name: string) => task.order.indexOf(name)
 for (const { name, run } of cases.sort((a, b) => rank(a.name) - rank(b.name))) {
@@ -30,4 +29,10 @@ for (const { name, run } of cases.sort((a, b) => rank(a.name) - rank(b.name))) {
   told.cases[name] = performance.now() - startedAt
   if (told.failed !== undefined) break
 }
-writeFileSync(1, JSON.stringify(told))
+tell()
+
+/** Ends at once: a second promise that fails would be told again. */
+function tell(): never {
+  writeFileSync(1, JSON.stringify(told))
+  process.exit()
+}
