@@ -16,7 +16,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'algorithms/',
     'stores/store.ts',
     'stores/charge.ts',
-    'stores/remote-store.ts',
+    'stores/remote/remote-store.ts',
     'stores/memory/',
     'limiter/',
   ],
@@ -34,14 +34,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Each pattern names the members of a family by its first group; members of one family do not import each other. */
 export const SIBLINGS: readonly RegExp[] = [
-  /^stores\/([^/]+)\//,
-  /^stores\/(deny-cache|resilient|leased)\.ts$/,
+  /^stores\/(memory|redis)\//,
+  /^stores\/remote\/(deny-cache|resilient|leased)\.ts$/,
   /^http\/(express|fastify|hono|koa|nest|fetch|node)\b/,
 ]
 
 /** What the table would let through, and why it must not. */
 export const NEVER: readonly { from: RegExp; to: RegExp; because: string }[] = [
-  { from: SIBLINGS[1]!, to: SIBLINGS[0]!, because: 'a wrapper takes any Store' },
+  { from: /^stores\/remote\//, to: SIBLINGS[0]!, because: 'a wrapper takes any Store' },
   { from: /^testing\/oracle\b/, to: /^(algorithms|stores)\//, because: 'the oracle shares no code with the kernels' },
 ]
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-const REDIS = fileURLToPath(new URL('../packages/sluice/src/stores/redis/', import.meta.url))
+const LIBRARY = fileURLToPath(new URL('../packages/sluice/src/', import.meta.url))
 const SHORT_WAYS = ['long-division', 'exact', 'bucket-plain', 'fixed-plain', 'sliding-plain']
 const KERNELS = ['bucket', 'fixed', 'sliding', 'log', 'slots']
 const FRAME = ['call', 'entry', 'read', 'clock', 'foreign', 'batch', 'states']
@@ -27,17 +27,17 @@ const SCRIPTS = {
 } as const
 
 const MODULES = [
-  { file: 'scripts.generated.ts', time: 'time', types: './script.ts', note: '' },
+  { file: 'stores/redis/lua/scripts.generated.ts', time: 'time', types: '../wire/script.ts', note: '' },
   {
-    file: 'fixtures/timed-scripts.generated.ts',
+    file: 'fixtures/redis/timed-scripts.generated.ts',
     time: 'time.test',
-    types: '../script.ts',
+    types: '../../stores/redis/wire/script.ts',
     note: '// For tests only: these take the time from whoever calls.\n',
   },
 ]
 
 function textOf(parts: readonly string[]): string {
-  const lines = parts.flatMap(part => readFileSync(`${REDIS}lua/${part}.lua`, 'utf8').split('\n'))
+  const lines = parts.flatMap(part => readFileSync(`${LIBRARY}stores/redis/lua/${part}.lua`, 'utf8').split('\n'))
   return lines
     .map(line => line.trim())
     .filter(line => line !== '' && !line.startsWith('--'))
@@ -66,7 +66,7 @@ ${scripts.join('')}}
 }
 
 for (const module of MODULES) {
-  const path = `${REDIS}${module.file}`
+  const path = `${LIBRARY}${module.file}`
   const text = moduleOf(module)
   if (!process.argv.includes('--check')) writeFileSync(path, text)
   else if (readFileSync(path, 'utf8') !== text) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { TIMED_SCRIPTS } from '../packages/sluice/src/stores/redis/fixtures/timed-scripts.generated.ts'
+import { TIMED_SCRIPTS } from '../packages/sluice/src/fixtures/redis/timed-scripts.generated.ts'
 import { LUA_FAULTS } from './lua-faults/all.ts'
 import { faulty, textsOf } from './lua-faults/plant.ts'
 

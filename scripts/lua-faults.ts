@@ -2,8 +2,8 @@
 // fail one of the trials that the sound ones pass. In memory and in one process, so that it takes little time.
 import { Redis } from 'ioredis'
 import { startRedis } from 'sluice-harness'
-import { TIMED_SCRIPTS } from '../packages/sluice/src/stores/redis/fixtures/timed-scripts.generated.ts'
-import type { Scripts } from '../packages/sluice/src/stores/redis/script.ts'
+import { TIMED_SCRIPTS } from '../packages/sluice/src/fixtures/redis/timed-scripts.generated.ts'
+import type { Scripts } from '../packages/sluice/src/stores/redis/wire/script.ts'
 import { LUA_FAULTS } from './lua-faults/all.ts'
 import { faulty, type LuaFault } from './lua-faults/plant.ts'
 import { TRIALS, type Trial } from './lua-faults/trials.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Script, Scripts } from '../../packages/sluice/src/stores/redis/script.ts'
+import type { Script, Scripts } from '../../packages/sluice/src/stores/redis/wire/script.ts'
 import { planted, SOURCES } from '../faults/copies.ts'
 
 /** One mistake to plant in a Lua file, as data: `find` stands exactly once in lua/`file`. */

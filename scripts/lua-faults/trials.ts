@@ -1,4 +1,15 @@
 import type { Redis } from 'ioredis'
+import { Counter } from '../../packages/sluice/src/fixtures/redis/counter.ts'
+import { forgetting } from '../../packages/sluice/src/fixtures/redis/forgetting.ts'
+import {
+  AT_ONCE,
+  PLAIN_LIMITS,
+  playPlainCalls,
+  SET_BACK,
+  setBack,
+} from '../../packages/sluice/src/fixtures/redis/plain-calls.ts'
+import { timedStore, timedStores } from '../../packages/sluice/src/fixtures/redis/timed-store.ts'
+import { playTogether, Twins } from '../../packages/sluice/src/fixtures/redis/twins.ts'
 import {
   fixedWindow,
   memoryStore,
@@ -7,19 +18,8 @@ import {
   slidingWindow,
   tokenBucket,
 } from '../../packages/sluice/src/index.ts'
-import { linkOf } from '../../packages/sluice/src/stores/redis/client.ts'
-import { Counter } from '../../packages/sluice/src/stores/redis/fixtures/counter.ts'
-import { forgetting } from '../../packages/sluice/src/stores/redis/fixtures/forgetting.ts'
-import {
-  AT_ONCE,
-  PLAIN_LIMITS,
-  playPlainCalls,
-  SET_BACK,
-  setBack,
-} from '../../packages/sluice/src/stores/redis/fixtures/plain-calls.ts'
-import { timedStore, timedStores } from '../../packages/sluice/src/stores/redis/fixtures/timed-store.ts'
-import { playTogether, Twins } from '../../packages/sluice/src/stores/redis/fixtures/twins.ts'
-import type { Scripts } from '../../packages/sluice/src/stores/redis/script.ts'
+import { linkOf } from '../../packages/sluice/src/stores/redis/client/client.ts'
+import type { Scripts } from '../../packages/sluice/src/stores/redis/wire/script.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/index.ts'
 import { same } from '../../packages/sluice/src/testing/store-suite/case.ts'
 import { reservationCases } from '../../packages/sluice/src/testing/store-suite/reservation-cases.ts'

@@ -3,7 +3,7 @@ import type { Decider } from './decider/decider.ts'
 import { socketGate, TokenGate } from './http/gate.ts'
 import { type HttpOptions, startHttp } from './http/server.ts'
 import { startResp } from './resp/server.ts'
-import { startGrpc } from './rls/grpc-server.ts'
+import { startGrpc } from './rls/grpc/grpc-server.ts'
 import type { Settings } from './settings.ts'
 
 export interface Ports {

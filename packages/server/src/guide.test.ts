@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { helpText } from './command/help.ts'
 import { rulesAt } from './command/rules-at.ts'
+import { served } from './fixtures/http/served.ts'
 import { scrape } from './fixtures/prometheus.ts'
 import { rulesFile } from './fixtures/rules-file.ts'
 import { API } from './http/api.ts'
-import { served } from './http/fixtures/served.ts'
 
 const read = (page: string) => readFileSync(fileURLToPath(new URL(`../../../docs/${page}`, import.meta.url)), 'utf8')
 const guide = read('guide/service.md')

@@ -1,10 +1,10 @@
 import { startRedis, until } from 'sluice-harness'
 import { describe, expect, test } from 'vitest'
+import { type Served, served } from './fixtures/http/served.ts'
 import { scrape } from './fixtures/prometheus.ts'
+import { RawClient } from './fixtures/resp/raw-client.ts'
 import { rulesFile } from './fixtures/rules-file.ts'
-import { type Served, served } from './http/fixtures/served.ts'
 import { Metrics, type Readings } from './metrics.ts'
-import { RawClient } from './resp/fixtures/raw-client.ts'
 
 const RULES = `
 limits:

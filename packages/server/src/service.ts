@@ -1,11 +1,11 @@
 import type { Clock } from 'sluice'
+import { Engine, siteOf } from './control/engine.ts'
+import { RulesKeeper } from './control/rules-keeper.ts'
 import type { Maybe } from './decider/decider.ts'
 import type { ParsedRules } from './decider/local-decider.ts'
 import { type Background, type Doors, openAdminSocket, openDoors } from './doors.ts'
-import { Engine, siteOf } from './engine.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import { RulesKeeper } from './rules-keeper.ts'
 import type { Settings } from './settings.ts'
 
 export interface Service extends Omit<Doors, 'count'> {

@@ -4,8 +4,8 @@ import { rulesLimiter } from 'sluice/rules'
 import { type FakeClock, fakeClock, type Rng, random } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { serving } from './fixtures/proxies/serving.ts'
 import { checkDoor, type Door, decideDoor, respDoor, rlsDoor, type Step } from './fixtures/trace-doors.ts'
-import { serving } from './proxies/fixtures/serving.ts'
 
 const STEPS = 10_000
 /** Subjects that share no limit: what is asked of them at once may arrive in any order. */

@@ -44,7 +44,7 @@ export {
   type MemoryStoreOptions,
   memoryStore,
 } from './stores/memory/memory-store.ts'
-export type { StoreEvent } from './stores/remote-store.ts'
+export type { StoreEvent } from './stores/remote/remote-store.ts'
 export type {
   Answer,
   Change,

@@ -1,5 +1,6 @@
 import { Session } from 'node:inspector/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { farMemory } from './fixtures/stores/far-memory.ts'
 import {
   createLimiter,
   fixedWindow,
@@ -10,7 +11,6 @@ import {
   slidingWindow,
   tokenBucket,
 } from './index.ts'
-import { farMemory } from './stores/fixtures/far-memory.ts'
 import { fakeClock } from './testing/index.ts'
 
 /** What other limiters were seen to get wrong in memory, and what happens here instead. */

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { run } from '../fixtures/command/run.ts'
 import { rulesFile } from '../fixtures/rules-file.ts'
-import { run } from './fixtures/run.ts'
 
-const rules = fileURLToPath(new URL('../rules/fixtures/', import.meta.url))
+const rules = fileURLToPath(new URL('../fixtures/rules/', import.meta.url))
 const sample = fileURLToPath(new URL('../../sample.yaml', import.meta.url))
 
 describe('rules that can be used', () => {

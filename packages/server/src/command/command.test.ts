@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { run } from '../fixtures/command/run.ts'
 import { SETTINGS } from '../settings.ts'
-import { run } from './fixtures/run.ts'
 
 describe('help', () => {
   test.each(['', '--help', '-h', 'help', 'serve --help', 'help serve', '--help nonsense'])(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { run } from '../fixtures/command/run.ts'
 import { rulesFile } from '../fixtures/rules-file.ts'
-import { run } from './fixtures/run.ts'
 
 const OWN = `
 limits:

@@ -3,9 +3,9 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { startRedis, until } from 'sluice-harness'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { run } from '../fixtures/command/run.ts'
 import { printed, serve, sluice } from '../fixtures/process.ts'
 import { rulesFile } from '../fixtures/rules-file.ts'
-import { run } from './fixtures/run.ts'
 
 /** A process of its own starts, on a busy machine. */
 const SLOW = { timeout: 60_000 }

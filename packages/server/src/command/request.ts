@@ -1,6 +1,6 @@
 import { costOf } from '../http/asks.ts'
 import { BadRequest } from '../http/exchange.ts'
-import { GrpcError } from '../rls/grpc-status.ts'
+import { GrpcError } from '../rls/grpc/grpc-status.ts'
 import { UsageError } from './usage.ts'
 
 /** A request as JSON, or as words such as `ip=203.0.113.7 cost=5`. */

@@ -2,8 +2,8 @@ import { createServer } from 'node:net'
 import { until } from 'sluice-harness'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { printed, serve, sluice } from '../fixtures/process.ts'
+import { RawClient } from '../fixtures/resp/raw-client.ts'
 import { rulesFile } from '../fixtures/rules-file.ts'
-import { RawClient } from '../resp/fixtures/raw-client.ts'
 
 /** A process of its own starts, on a busy machine. */
 const SLOW_MS = 60_000

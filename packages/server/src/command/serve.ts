@@ -1,11 +1,11 @@
 import cluster from 'node:cluster'
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
+import { startWorkers } from '../control/supervisor.ts'
+import { runWorker } from '../control/worker.ts'
 import { consoleLog as log } from '../log.ts'
 import { type Service, startService } from '../service.ts'
 import { readSettings, SETTINGS, type Settings } from '../settings.ts'
-import { startWorkers } from '../supervisor.ts'
-import { runWorker } from '../worker.ts'
 import { startError } from './start-error.ts'
 import { type Call, type Environment, EXIT, UsageError } from './usage.ts'
 

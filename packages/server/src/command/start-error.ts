@@ -1,5 +1,5 @@
+import { WorkerFailed } from '../control/supervisor.ts'
 import { SETTINGS, type Settings } from '../settings.ts'
-import { WorkerFailed } from '../supervisor.ts'
 
 /** The service cannot start, and whoever started it can do something about that. */
 export class StartError extends Error {

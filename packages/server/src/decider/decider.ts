@@ -1,6 +1,6 @@
 import type { DecisionJson, Duration, LimitMode, Settlement, ShadowState } from 'sluice'
 import type { Attributes, Explanation } from 'sluice/rules'
-import type { Throttle } from '../resp/throttle.ts'
+import type { Throttle } from '../resp/throttle/throttle.ts'
 import type { RateLimitService } from '../rls/service.ts'
 
 /** An answer that may have to be waited for: at once from a store in this process, later from another. */

@@ -1,5 +1,5 @@
 import { RlsError, type RlsRequest, type RlsResponse, type RlsStatus } from 'sluice/rules'
-import { GrpcError } from '../rls/grpc-status.ts'
+import { GrpcError } from '../rls/grpc/grpc-status.ts'
 import { OK, OVER_LIMIT, type RateLimitRequest, type RateLimitResponse, type Status } from '../rls/service.ts'
 
 /** What the wire carries is what the rules are asked: a member that is undefined is one that is not there. */

@@ -1,7 +1,7 @@
 import type { DecisionJson, LimitMode, Settlement, ShadowState } from 'sluice'
 import type { Attributes, Explanation } from 'sluice/rules'
 import type { Readings } from '../metrics.ts'
-import type { Throttle, Ask as ThrottleAsk, Verdict } from '../resp/throttle.ts'
+import type { Throttle, Ask as ThrottleAsk, Verdict } from '../resp/throttle/throttle.ts'
 import type { RateLimitRequest, RateLimitResponse } from '../rls/service.ts'
 import type { Actual, Ask, Block, Decider, Reserved } from './decider.ts'
 import { type Answers, type Asked, FarError, type Question } from './wire.ts'

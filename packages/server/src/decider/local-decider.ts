@@ -18,8 +18,8 @@ import {
   rulesLimiter,
 } from 'sluice/rules'
 import type { Metrics } from '../metrics.ts'
-import type { Throttle } from '../resp/throttle.ts'
-import { GrpcError } from '../rls/grpc-status.ts'
+import type { Throttle } from '../resp/throttle/throttle.ts'
+import { GrpcError } from '../rls/grpc/grpc-status.ts'
 import type { RateLimitRequest, RateLimitResponse } from '../rls/service.ts'
 import type { Actual, Ask, Block, Decider, Maybe, Reserved } from './decider.ts'
 import { answerOf, questionOf, told } from './descriptors.ts'

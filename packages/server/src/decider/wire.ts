@@ -1,5 +1,5 @@
 import type { Readings } from '../metrics.ts'
-import { freshVerdict, type Verdict } from '../resp/throttle.ts'
+import { freshVerdict, type Verdict } from '../resp/throttle/throttle.ts'
 import type { Decider, Maybe } from './decider.ts'
 
 /** What of a decider is asked by its name, with its arguments as they are. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { RawClient } from '../resp/fixtures/raw-client.ts'
+import { served } from '../fixtures/http/served.ts'
+import { RawClient } from '../fixtures/resp/raw-client.ts'
 import { shown } from '../shown.ts'
-import { served } from './fixtures/served.ts'
 
 const RULES = 'limits: { per-user: { key: user, sliding-log: 1000/1h } }'
 const OBJECT = 'expected a JSON object such as {"ip":"203.0.113.7","cost":1}'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { until } from 'sluice-harness'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { RawClient } from '../resp/fixtures/raw-client.ts'
-import { type OpenDoor, openDoor } from './fixtures/door.ts'
+import { type OpenDoor, openDoor } from '../fixtures/http/door.ts'
+import { RawClient } from '../fixtures/resp/raw-client.ts'
 
 async function connected(port: number): Promise<RawClient> {
   const client = await RawClient.connected(port)

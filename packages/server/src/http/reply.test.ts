@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { RawClient } from '../fixtures/resp/raw-client.ts'
 import { Outbox } from '../outbox.ts'
-import { RawClient } from '../resp/fixtures/raw-client.ts'
 import type { Answer } from './exchange.ts'
 import { reply } from './reply.ts'
 

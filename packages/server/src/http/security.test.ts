@@ -1,10 +1,10 @@
 import { networkInterfaces } from 'node:os'
 import { startNginx, startRedis, until } from 'sluice-harness'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { ask } from '../proxies/fixtures/ask.ts'
-import { RawClient } from '../resp/fixtures/raw-client.ts'
+import { served } from '../fixtures/http/served.ts'
+import { ask } from '../fixtures/proxies/ask.ts'
+import { RawClient } from '../fixtures/resp/raw-client.ts'
 import { API } from './api.ts'
-import { served } from './fixtures/served.ts'
 
 const RULES = 'limits: { per-user: { key: user, sliding-log: 1000/1h } }'
 const TOKENS = { 'admin-token': 'open-sesame', 'check-token': 'knock-knock' }

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { ask } from '../proxies/fixtures/ask.ts'
-import { RawClient } from '../resp/fixtures/raw-client.ts'
-import { served } from './fixtures/served.ts'
+import { served } from '../fixtures/http/served.ts'
+import { ask } from '../fixtures/proxies/ask.ts'
+import { RawClient } from '../fixtures/resp/raw-client.ts'
 
 const RULES = 'limits: { per-user: { key: user, sliding-log: 1000/1h } }'
 

@@ -4,11 +4,11 @@ import type { Maybe } from '../decider/decider.ts'
 import { listen } from '../listen.ts'
 import { Outbox } from '../outbox.ts'
 import { API } from './api.ts'
-import { callerOf, Desk, type DeskOptions } from './desk.ts'
 import { type Answer, readBody } from './exchange.ts'
 import { type Hall, PlainConnection } from './plain-connection.ts'
 import { type PlainHead, PlainHeads } from './plain-head.ts'
 import { reply } from './reply.ts'
+import { callerOf, Desk, type DeskOptions } from './request-handler.ts'
 import type { Route } from './route.ts'
 
 export interface HttpOptions extends DeskOptions {

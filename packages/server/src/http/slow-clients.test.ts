@@ -1,7 +1,7 @@
 import { until } from 'sluice-harness'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { RawClient } from '../resp/fixtures/raw-client.ts'
-import { openDoor } from './fixtures/door.ts'
+import { openDoor } from '../fixtures/http/door.ts'
+import { RawClient } from '../fixtures/resp/raw-client.ts'
 import { BOUNDS } from './server.ts'
 
 async function connected(port: number): Promise<RawClient> {

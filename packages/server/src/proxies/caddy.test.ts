@@ -1,7 +1,7 @@
 import { startCaddy } from 'sluice-harness'
 import { describe, expect, test } from 'vitest'
-import { documented } from './fixtures/documented.ts'
-import { login, proxySuite, siteBehind } from './fixtures/proxy-suite.ts'
+import { documented } from '../fixtures/proxies/documented.ts'
+import { login, proxySuite, siteBehind } from '../fixtures/proxies/proxy-suite.ts'
 
 function behindCaddy(flags: Readonly<Record<string, string>> = {}) {
   const start = (sluicePort: number, appPort: number) => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { call, clientOf } from '../rls/fixtures/client.ts'
-import { documented, documentedPath } from './fixtures/documented.ts'
-import { misfits } from './fixtures/envoy-protos.ts'
-import { serving } from './fixtures/serving.ts'
+import { documented, documentedPath } from '../fixtures/proxies/documented.ts'
+import { misfits } from '../fixtures/proxies/envoy-protos.ts'
+import { serving } from '../fixtures/proxies/serving.ts'
+import { call, clientOf } from '../fixtures/rls/client.ts'
 
 /** One thing that Envoy makes an entry of a descriptor from. */
 interface Action {

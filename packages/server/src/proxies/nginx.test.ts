@@ -1,8 +1,8 @@
 import { startNginx } from 'sluice-harness'
 import { describe, expect, test } from 'vitest'
-import { remaining } from './fixtures/ask.ts'
-import { documented } from './fixtures/documented.ts'
-import { login, proxySuite, siteBehind } from './fixtures/proxy-suite.ts'
+import { remaining } from '../fixtures/proxies/ask.ts'
+import { documented } from '../fixtures/proxies/documented.ts'
+import { login, proxySuite, siteBehind } from '../fixtures/proxies/proxy-suite.ts'
 
 const USERS = { 'users.htpasswd': 'alice:{PLAIN}secret\n' }
 

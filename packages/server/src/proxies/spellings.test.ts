@@ -1,9 +1,9 @@
 import { posix } from 'node:path'
 import { startNginx } from 'sluice-harness'
 import { expect, test } from 'vitest'
-import { remaining } from './fixtures/ask.ts'
-import { documented } from './fixtures/documented.ts'
-import { login, siteBehind } from './fixtures/proxy-suite.ts'
+import { remaining } from '../fixtures/proxies/ask.ts'
+import { documented } from '../fixtures/proxies/documented.ts'
+import { login, siteBehind } from '../fixtures/proxies/proxy-suite.ts'
 
 const USERS = { 'users.htpasswd': 'alice:{PLAIN}secret\n' }
 /** What nginx hands on where it has found the login itself. */
@@ -18,7 +18,7 @@ const READERS: Readonly<Record<string, (target: string) => string>> = {
 
 /** Spellings of the login that got past the limit on it, or nearly did. */
 const SPELLINGS: readonly string[] = [
-  `/${'./'.repeat(130)}login`,
+  `/${'.//'.repeat(130)}login`,
   `/${'a/../'.repeat(65)}login`,
   `${'/'.repeat(130)}login`,
   '/%ff/%2e%2e/login',

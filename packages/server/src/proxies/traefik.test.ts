@@ -1,9 +1,9 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { type Answered, ask, remaining } from './fixtures/ask.ts'
-import { documented } from './fixtures/documented.ts'
-import { serving } from './fixtures/serving.ts'
+import { type Answered, ask, remaining } from '../fixtures/proxies/ask.ts'
+import { documented } from '../fixtures/proxies/documented.ts'
+import { serving } from '../fixtures/proxies/serving.ts'
 
 /** Traefik is in no package of the system: what it would ask is asked here, in the shape that its manual gives. */
 interface Configuration {

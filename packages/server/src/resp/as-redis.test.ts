@@ -1,8 +1,8 @@
 import { type RedisServer, startRedis } from 'sluice-harness'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { RawClient } from './fixtures/raw-client.ts'
-import { memoryThrottle } from './memory-throttle.ts'
+import { RawClient } from '../fixtures/resp/raw-client.ts'
 import { type RespServer, startResp } from './server.ts'
+import { memoryThrottle } from './throttle/memory-throttle.ts'
 
 let redis: RedisServer
 let guarded: RedisServer

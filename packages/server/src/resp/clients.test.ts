@@ -4,8 +4,8 @@ import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { fakeClock } from 'sluice/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { memoryThrottle } from './memory-throttle.ts'
 import { type RespServer, startResp } from './server.ts'
+import { memoryThrottle } from './throttle/memory-throttle.ts'
 
 let plain: RespServer
 let guarded: RespServer

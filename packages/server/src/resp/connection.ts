@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import type { Desk } from './command.ts'
-import { carryOut, commandOf, isHttp } from './commands.ts'
+import type { Desk } from './commands/command.ts'
+import { carryOut, commandOf, isHttp } from './commands/commands.ts'
 import { Parser } from './parser.ts'
 import { ProtocolError } from './protocol-error.ts'
 import type { Session } from './session.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { Words } from './commands/words.ts'
 import { splitLine } from './inline.ts'
-import { Words } from './words.ts'
 
 function split(line: string): string[] {
   const words = new Words()

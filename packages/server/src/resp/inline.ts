@@ -1,5 +1,5 @@
+import { MOST_WORDS, type Words } from './commands/words.ts'
 import { ProtocolError } from './protocol-error.ts'
-import { MOST_WORDS, type Words } from './words.ts'
 
 const SPACE = 0x20
 const DOUBLE = 0x22

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { commandsOf } from './fixtures/commands-of.ts'
-import { frame } from './fixtures/desk.ts'
+import { commandsOf } from '../fixtures/resp/commands-of.ts'
+import { frame } from '../fixtures/resp/desk.ts'
+import { Words } from './commands/words.ts'
 import { Parser } from './parser.ts'
 import { ProtocolError } from './protocol-error.ts'
-import { Words } from './words.ts'
 
 const long = 'x'.repeat(64 * 1024)
 

@@ -1,6 +1,6 @@
+import { MOST_WORDS, type Words } from './commands/words.ts'
 import { splitLine } from './inline.ts'
 import { ProtocolError } from './protocol-error.ts'
-import { MOST_WORDS, type Words } from './words.ts'
 
 /** The longest word: a key of 64 KiB is like any other. */
 const LONGEST_WORD = 64 * 1024

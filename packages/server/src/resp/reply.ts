@@ -1,5 +1,5 @@
 import type { Integer } from './integer.ts'
-import type { Verdict } from './throttle.ts'
+import type { Verdict } from './throttle/throttle.ts'
 
 const CR = 0x0d
 const LF = 0x0a

@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { fakeClock } from 'sluice/testing'
 import { until } from 'sluice-harness'
 import { afterEach, describe, expect, test } from 'vitest'
-import { RawClient } from './fixtures/raw-client.ts'
-import { SlowThrottle } from './fixtures/slow-throttle.ts'
-import { MOST_WRONG_PASSWORDS } from './hello-commands.ts'
-import { memoryThrottle } from './memory-throttle.ts'
+import { RawClient } from '../fixtures/resp/raw-client.ts'
+import { SlowThrottle } from '../fixtures/resp/slow-throttle.ts'
+import { MOST_WRONG_PASSWORDS } from './commands/hello-commands.ts'
 import { GUESSES } from './password.ts'
 import { type RespOptions, type RespServer, startResp } from './server.ts'
+import { memoryThrottle } from './throttle/memory-throttle.ts'
 
 const open: (() => unknown)[] = []
 

@@ -1,14 +1,14 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { type Clock, SluiceError } from 'sluice'
 import { listen } from '../listen.ts'
-import type { Desk, RespStats } from './command.ts'
+import type { Desk, RespStats } from './commands/command.ts'
+import { Words } from './commands/words.ts'
 import { Connection } from './connection.ts'
 import { Password } from './password.ts'
 import { Reply } from './reply.ts'
 import { Session } from './session.ts'
-import { freshAsk, freshVerdict, type Throttle } from './throttle.ts'
+import { freshAsk, freshVerdict, type Throttle } from './throttle/throttle.ts'
 import { type Patience, Watch } from './watch.ts'
-import { Words } from './words.ts'
 
 export interface RespOptions {
   throttle: Throttle

@@ -1,4 +1,4 @@
-import type { Finish } from './command.ts'
+import type { Finish } from './commands/command.ts'
 import type { Reply } from './reply.ts'
 
 /** What writes a reply; undefined until its answer is there. */

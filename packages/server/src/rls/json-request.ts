@@ -1,5 +1,5 @@
 import { shown } from '../shown.ts'
-import { GrpcError } from './grpc-status.ts'
+import { GrpcError } from './grpc/grpc-status.ts'
 import { MOST_DESCRIPTORS, MOST_ENTRIES, tooMany, wellFormed } from './request-bounds.ts'
 import { type Descriptor, type Entry, type Override, type RateLimitRequest, UNITS } from './service.ts'
 

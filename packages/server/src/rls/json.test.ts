@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { anyRequest } from './fixtures/messages.ts'
-import { GrpcError } from './grpc-status.ts'
+import { anyRequest } from '../fixtures/rls/messages.ts'
+import { GrpcError } from './grpc/grpc-status.ts'
 import { answerJson } from './json.ts'
 import type { Descriptor, RateLimitRequest, RateLimitResponse, RateLimitService } from './service.ts'
 

@@ -1,4 +1,4 @@
-import { GRPC_STATUS, isTold, toldOf } from './grpc-status.ts'
+import { GRPC_STATUS, isTold, toldOf } from './grpc/grpc-status.ts'
 import { requestFromJson } from './json-request.ts'
 import { responseToJson } from './json-response.ts'
 import { OVER_LIMIT, type RateLimitService } from './service.ts'

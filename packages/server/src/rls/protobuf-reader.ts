@@ -1,4 +1,4 @@
-import { GrpcError } from './grpc-status.ts'
+import { GrpcError } from './grpc/grpc-status.ts'
 
 /** Keys are data: an invalid byte is no question mark, and a byte order mark is a character. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

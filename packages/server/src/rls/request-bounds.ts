@@ -1,4 +1,4 @@
-import { GrpcError } from './grpc-status.ts'
+import { GrpcError } from './grpc/grpc-status.ts'
 import { type Descriptor, type RateLimitRequest, UNITS } from './service.ts'
 
 /** Envoy makes one for each list of actions on a route: tens, where a configuration is large. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { anyRequest } from './fixtures/messages.ts'
-import { rateLimitService, shippedService } from './fixtures/protos.ts'
-import { GrpcError } from './grpc-status.ts'
+import { anyRequest } from '../fixtures/rls/messages.ts'
+import { rateLimitService, shippedService } from '../fixtures/rls/protos.ts'
+import { GrpcError } from './grpc/grpc-status.ts'
 import { decodeRequest } from './request-wire.ts'
 import type { RateLimitRequest } from './service.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { anyResponse } from './fixtures/messages.ts'
-import { namedService, shippedService } from './fixtures/protos.ts'
+import { anyResponse } from '../fixtures/rls/messages.ts'
+import { namedService, shippedService } from '../fixtures/rls/protos.ts'
 import { encodeResponse } from './response-wire.ts'
 import { CODES, type RateLimitResponse, type Status, UNITS } from './service.ts'
 

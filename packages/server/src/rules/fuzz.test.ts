@@ -8,7 +8,7 @@ import { loadDescriptors, loadRules } from './load.ts'
 import { type Problem, RulesFileError } from './problems.ts'
 
 const RUNS = { numRuns: 200 }
-const folder = fileURLToPath(new URL('./fixtures/', import.meta.url))
+const folder = fileURLToPath(new URL('../fixtures/rules/', import.meta.url))
 const samples = ['valid', 'mistakes', 'envoy'].flatMap(kind =>
   readdirSync(folder + kind)
     .filter(name => name.endsWith('.yaml'))

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { loadDescriptors, loadRules } from './load.ts'
 import { readSources } from './sources.ts'
 
-const folder = fileURLToPath(new URL('./fixtures/', import.meta.url))
+const folder = fileURLToPath(new URL('../fixtures/rules/', import.meta.url))
 
 test.each(readdirSync(`${folder}valid`))('%s loads, and limits', name => {
   const { parsed, rules } = loadRules(readSources(`${folder}valid/${name}`))

@@ -6,7 +6,7 @@ import { loadDescriptors, loadRules } from './load.ts'
 import { RulesFileError } from './problems.ts'
 import { readSources } from './sources.ts'
 
-const folder = fileURLToPath(new URL('./fixtures/mistakes/', import.meta.url))
+const folder = fileURLToPath(new URL('../fixtures/rules/mistakes/', import.meta.url))
 const all = readdirSync(folder).filter(name => !name.endsWith('.txt'))
 
 /** What the command would print, with the names of the files as they are in their folder. */

@@ -6,7 +6,7 @@ import { RulesError, readRules } from 'sluice/rules'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 
-const folder = fileURLToPath(new URL('./fixtures/', import.meta.url))
+const folder = fileURLToPath(new URL('../fixtures/rules/', import.meta.url))
 const schema = JSON.parse(readFileSync(fileURLToPath(new URL('../../rules.schema.json', import.meta.url)), 'utf8'))
 const validate = new Ajv({ allErrors: true, allowUnionTypes: true, strict: true, strictRequired: false }).compile(
   schema,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { crowd, refusedOf, world } from '../fixtures/client/world.ts'
 import type { HeaderFamily } from '../http/index.ts'
 import { rateLimit } from '../http/node.ts'
 import { fixedWindow, gcra, type Policy, slidingLog, slidingWindow, tokenBucket } from '../index.ts'
-import { crowd, refusedOf, world } from './fixtures/world.ts'
 
 const FAMILIES: readonly HeaderFamily[] = ['draft-11', 'draft-7', 'draft-6', 'x', 'x-bucket']
 /** The last of 60 requests at 20 in 10 s cannot start before `lastAt`, and has a second or two for rounding on each reset. */

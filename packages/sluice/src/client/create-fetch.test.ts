@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { crowd, refusedOf, START, world } from '../fixtures/client/world.ts'
 import { fixedWindow, memoryStore, tokenBucket } from '../index.ts'
 import { random } from '../testing/index.ts'
-import { crowd, refusedOf, START, world } from './fixtures/world.ts'
 import { createFetch } from './index.ts'
 
 const OK = (_: unknown, response: { end(text: string): void }) => void response.end('served')

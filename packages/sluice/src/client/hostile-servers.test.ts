@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { crowd, world } from './fixtures/world.ts'
+import { crowd, world } from '../fixtures/client/world.ts'
 
 const YEAR_S = 31_536_000
 

@@ -3,9 +3,9 @@ import got from 'got'
 import ky from 'ky'
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
+import * as providers from '../fixtures/client/providers.ts'
+import { refusedOf, world } from '../fixtures/client/world.ts'
 import { createLimiter, tokenBucket } from '../index.ts'
-import * as providers from './fixtures/providers.ts'
-import { refusedOf, world } from './fixtures/world.ts'
 import { readRateLimit } from './index.ts'
 
 /** A server that refuses once for five seconds. */

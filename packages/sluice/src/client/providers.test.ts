@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import * as providers from './fixtures/providers.ts'
-import { crowd, refusedOf, world } from './fixtures/world.ts'
+import * as providers from '../fixtures/client/providers.ts'
+import { crowd, refusedOf, world } from '../fixtures/client/world.ts'
 
 function at(provider: providers.Provider) {
   let answer: ReturnType<providers.Provider> | undefined

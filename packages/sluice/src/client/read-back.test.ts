@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dictionaryOf, fieldsOf, listOf } from '../http/headers/fixtures/read-back.ts'
-import { describe, type HeaderFamily, type Shown, writeFields } from '../http/headers.ts'
+import { dictionaryOf, fieldsOf, listOf } from '../fixtures/headers/read-back.ts'
+import { describe, type HeaderFamily, type Shown, writeFields } from '../http/response/headers.ts'
 import { random, randomPolicy } from '../testing/trace.ts'
 import { readRateLimit } from './index.ts'
 

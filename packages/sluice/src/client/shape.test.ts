@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { flush, pass } from '../fixtures/limiter/passing-time.ts'
 import { fixedWindow, leakyBucket, memoryStore } from '../index.ts'
-import { flush, pass } from '../limiter/fixtures/passing-time.ts'
 import { fakeClock } from '../testing/index.ts'
 import { type CallOptions, type ShapeOptions, shape } from './index.ts'
 

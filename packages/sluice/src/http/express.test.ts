@@ -2,9 +2,9 @@ import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import express, { type NextFunction, type Request, type Response, Router } from 'express'
+import { EXPOSED, FAILED, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
+import { adapterSuite } from '../fixtures/http/adapter-suite/suite.ts'
 import { rateLimit } from './express.ts'
-import { EXPOSED, FAILED, type Open, PASSWORD } from './fixtures/adapter-suite/site.ts'
-import { adapterSuite } from './fixtures/adapter-suite/suite.ts'
 
 const open: Open = ({ limiters, stage }) => {
   const app = express()

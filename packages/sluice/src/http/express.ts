@@ -1,11 +1,11 @@
-import { guardNode, type Next, type NodeRequest, type NodeResponse, nodeReader } from './exchange/node.ts'
-import { type RoutedRequest, routeOf } from './express-routes.ts'
-import type { Reader } from './facts.ts'
-import type { Guard } from './guard.ts'
-import { guardFrom } from './guard-from.ts'
-import type { GuardOptions } from './guard-options.ts'
+import { type RoutedRequest, routeOf } from './adapters/express-routes.ts'
+import { guardFrom } from './adapters/guard-from.ts'
+import { guardNode, type Next, type NodeRequest, type NodeResponse, nodeReader } from './adapters/node-exchange.ts'
+import type { Guard } from './guard/guard.ts'
+import type { GuardOptions } from './guard/guard-options.ts'
+import type { Reader } from './request/request-facts.ts'
 
-export type { GuardOptions } from './guard-options.ts'
+export type { GuardOptions } from './guard/guard-options.ts'
 
 /** An Express request; a Connect one has no `originalUrl` before something was mounted. */
 export interface ExpressRequest extends NodeRequest, RoutedRequest {

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance } from 'fastify'
+import { EXPOSED, FAILED, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
+import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.ts'
 import { rateLimit } from './fastify.ts'
-import { EXPOSED, FAILED, type Open, PASSWORD } from './fixtures/adapter-suite/site.ts'
-import { adapterSuite, http2Suite } from './fixtures/adapter-suite/suite.ts'
 
 const open: Open = async ({ limiters, stage, http2 }) => {
   const app = (http2 ? Fastify({ http2: true }) : Fastify()) as FastifyInstance

@@ -1,13 +1,13 @@
 import { createServer } from 'node:http2'
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
 import { expect, test } from 'vitest'
+import { bytesOf } from '../fixtures/http/adapter-suite/bytes-of.ts'
+import { EXPOSED, FAILED, type Open, PASSWORD, TEMPLATES } from '../fixtures/http/adapter-suite/site.ts'
+import type { Stage } from '../fixtures/http/adapter-suite/stage.ts'
+import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.ts'
+import { withUpstream } from '../fixtures/http/adapter-suite/upstream.ts'
 import { concurrency } from '../policy.ts'
 import { rateLimit } from './fetch.ts'
-import { bytesOf } from './fixtures/adapter-suite/bytes-of.ts'
-import { EXPOSED, FAILED, type Open, PASSWORD, TEMPLATES } from './fixtures/adapter-suite/site.ts'
-import type { Stage } from './fixtures/adapter-suite/stage.ts'
-import { adapterSuite, http2Suite } from './fixtures/adapter-suite/suite.ts'
-import { withUpstream } from './fixtures/adapter-suite/upstream.ts'
 
 const open: Open = ({ limiters, stage, http2 }) => {
   let handler = (request: Request, _: HttpBindings): Promise<Response> => serve(stage, request).catch(failed)

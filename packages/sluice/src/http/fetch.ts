@@ -1,11 +1,11 @@
-import { followResponse, responseOf, whenAborted, withFields } from './exchange/fetch.ts'
-import { peerOf } from './exchange/peer.ts'
-import type { Reader } from './facts.ts'
-import type { Guard } from './guard.ts'
-import { guardFrom } from './guard-from.ts'
-import type { GuardOptions } from './guard-options.ts'
+import { followResponse, responseOf, whenAborted, withFields } from './adapters/fetch-response.ts'
+import { guardFrom } from './adapters/guard-from.ts'
+import { peerOf } from './adapters/peer-address.ts'
+import type { Guard } from './guard/guard.ts'
+import type { GuardOptions } from './guard/guard-options.ts'
+import type { Reader } from './request/request-facts.ts'
 
-export type { GuardOptions } from './guard-options.ts'
+export type { GuardOptions } from './guard/guard-options.ts'
 
 /** What comes after the request: `{ params }` in Next.js, the connection's info in Deno, the server in Bun. */
 type Handler<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>

@@ -1,14 +1,14 @@
 import type { Maybe } from '../maybe.ts'
-import { followResponse, setFields, whenAborted, withFields } from './exchange/fetch.ts'
-import { peerOf } from './exchange/peer.ts'
-import type { Reader } from './facts.ts'
-import type { Guard } from './guard.ts'
-import { guardFrom } from './guard-from.ts'
-import type { GuardOptions } from './guard-options.ts'
-import type { Outcome } from './outcome.ts'
-import type { Refusal } from './refusal.ts'
+import { followResponse, setFields, whenAborted, withFields } from './adapters/fetch-response.ts'
+import { guardFrom } from './adapters/guard-from.ts'
+import { peerOf } from './adapters/peer-address.ts'
+import type { Guard } from './guard/guard.ts'
+import type { GuardOptions } from './guard/guard-options.ts'
+import type { Outcome } from './guard/outcome.ts'
+import type { Reader } from './request/request-facts.ts'
+import type { Refusal } from './response/refusal.ts'
 
-export type { GuardOptions } from './guard-options.ts'
+export type { GuardOptions } from './guard/guard-options.ts'
 
 /** A Hono context, as far as it is read and written. */
 export interface HonoContext {

@@ -1,13 +1,13 @@
-export type { RefusalParts } from './changed-refusal.ts'
-export { addressRanges } from './cidr.ts'
-export { type AddressSource, clientAddress, type TrustProxy } from './client-address.ts'
-export type { Ended } from './ended.ts'
-export type { Seen } from './facts.ts'
-export { createGuard, type Guard } from './guard.ts'
-export type { GuardEvent } from './guard-event.ts'
-export type { GuardLimit } from './guard-limit.ts'
-export type { GuardOptions, GuardSettings } from './guard-options.ts'
-export { type Description, describe as describeLimit, type HeaderFamily, type Shown, writeFields } from './headers.ts'
+export { addressRanges } from './address/cidr.ts'
+export { type AddressSource, clientAddress, type TrustProxy } from './address/client-address.ts'
+export type { Ended } from './guard/ended.ts'
+export { createGuard, type Guard } from './guard/guard.ts'
+export type { GuardEvent } from './guard/guard-event.ts'
+export type { GuardLimit } from './guard/guard-limit.ts'
+export type { GuardOptions, GuardSettings } from './guard/guard-options.ts'
+export { type Plans, plans } from './guard/plans.ts'
+export type { Route } from './guard/route-options.ts'
+export { type LoginOptions, loginLimits } from './login/login.ts'
 export {
   all,
   apiKey,
@@ -21,8 +21,14 @@ export {
   user,
   userAgent,
   username,
-} from './identity.ts'
-export { type LoginOptions, loginLimits } from './login.ts'
-export { canonicalPath, pathsOf } from './path-readings.ts'
-export { type Plans, plans } from './plans.ts'
-export type { Route } from './route-options.ts'
+} from './request/identity.ts'
+export { canonicalPath, pathsOf } from './request/path-readings.ts'
+export type { Seen } from './request/request-facts.ts'
+export type { RefusalParts } from './response/changed-refusal.ts'
+export {
+  type Description,
+  describe as describeLimit,
+  type HeaderFamily,
+  type Shown,
+  writeFields,
+} from './response/headers.ts'

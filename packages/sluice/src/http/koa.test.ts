@@ -4,9 +4,9 @@ import { Readable } from 'node:stream'
 import Router from '@koa/router'
 import Koa from 'koa'
 import { expect, test } from 'vitest'
-import { EXPOSED, FAILED, type Open, PASSWORD } from './fixtures/adapter-suite/site.ts'
-import { adapterSuite, http2Suite } from './fixtures/adapter-suite/suite.ts'
-import { templates } from './fixtures/adapter-suite/templates.ts'
+import { EXPOSED, FAILED, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
+import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.ts'
+import { templates } from '../fixtures/http/adapter-suite/templates.ts'
 import { rateLimit } from './koa.ts'
 
 const open: Open = ({ limiters, stage, http2 }) => {

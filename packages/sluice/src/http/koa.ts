@@ -1,13 +1,13 @@
 import type { Maybe } from '../maybe.ts'
-import { follow, type NodeRequest, type NodeResponse, nodeReader, writeFields } from './exchange/node.ts'
-import type { Reader } from './facts.ts'
-import type { Guard } from './guard.ts'
-import { guardFrom } from './guard-from.ts'
-import type { GuardOptions } from './guard-options.ts'
-import type { Outcome } from './outcome.ts'
-import type { Refusal } from './refusal.ts'
+import { guardFrom } from './adapters/guard-from.ts'
+import { follow, type NodeRequest, type NodeResponse, nodeReader, writeFields } from './adapters/node-exchange.ts'
+import type { Guard } from './guard/guard.ts'
+import type { GuardOptions } from './guard/guard-options.ts'
+import type { Outcome } from './guard/outcome.ts'
+import type { Reader } from './request/request-facts.ts'
+import type { Refusal } from './response/refusal.ts'
 
-export type { GuardOptions } from './guard-options.ts'
+export type { GuardOptions } from './guard/guard-options.ts'
 
 /** A Koa context, as far as it is read and written. */
 export interface KoaContext {

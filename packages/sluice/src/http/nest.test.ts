@@ -15,10 +15,10 @@ import {
 import { type AbstractHttpAdapter, BaseExceptionFilter, NestFactory } from '@nestjs/core'
 import { ExpressAdapter } from '@nestjs/platform-express'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
-import { EXPOSED, FAILED, type Open, PASSWORD } from './fixtures/adapter-suite/site.ts'
-import type { Stage } from './fixtures/adapter-suite/stage.ts'
-import { adapterSuite, http2Suite } from './fixtures/adapter-suite/suite.ts'
-import { decorate } from './fixtures/nest/decorate.ts'
+import { EXPOSED, FAILED, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
+import type { Stage } from '../fixtures/http/adapter-suite/stage.ts'
+import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.ts'
+import { decorate } from '../fixtures/http/nest/decorate.ts'
 import { RateLimitModule } from './nest.ts'
 
 interface Incoming {

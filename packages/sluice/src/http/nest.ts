@@ -6,18 +6,18 @@ import {
   HttpException,
   Inject,
 } from '@nestjs/common'
-import { follow, type NodeRequest, type NodeResponse, nodeReader } from './exchange/node.ts'
-import { type Reply, setFields } from './exchange/reply.ts'
-import type { Reader } from './facts.ts'
-import type { Guard } from './guard.ts'
-import { guardFrom } from './guard-from.ts'
-import type { GuardOptions } from './guard-options.ts'
-import { decorated, isSkipped } from './nest-decorators.ts'
-import type { Outcome } from './outcome.ts'
+import { guardFrom } from './adapters/guard-from.ts'
+import { decorated, isSkipped } from './adapters/nest-decorators.ts'
+import { follow, type NodeRequest, type NodeResponse, nodeReader } from './adapters/node-exchange.ts'
+import { type Reply, setFields } from './adapters/set-fields.ts'
+import type { Guard } from './guard/guard.ts'
+import type { GuardOptions } from './guard/guard-options.ts'
+import type { Outcome } from './guard/outcome.ts'
+import type { Reader } from './request/request-facts.ts'
 
-export type { GuardOptions } from './guard-options.ts'
-export { Cost, RateLimit, SkipRateLimit } from './nest-decorators.ts'
-export type { Route } from './route-options.ts'
+export { Cost, RateLimit, SkipRateLimit } from './adapters/nest-decorators.ts'
+export type { GuardOptions } from './guard/guard-options.ts'
+export type { Route } from './guard/route-options.ts'
 
 /** What the platforms of Nest, Express and Fastify, have in common. */
 interface NestRequest extends NodeRequest {

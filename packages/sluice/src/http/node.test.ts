@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createHttp2Server, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { EXPOSED, FAILED, type Open, PASSWORD, TEMPLATES } from './fixtures/adapter-suite/site.ts'
-import type { Stage } from './fixtures/adapter-suite/stage.ts'
-import { adapterSuite, http2Suite } from './fixtures/adapter-suite/suite.ts'
+import { EXPOSED, FAILED, type Open, PASSWORD, TEMPLATES } from '../fixtures/http/adapter-suite/site.ts'
+import type { Stage } from '../fixtures/http/adapter-suite/stage.ts'
+import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.ts'
 import { rateLimit } from './node.ts'
 
 type Incoming = IncomingMessage | Http2ServerRequest

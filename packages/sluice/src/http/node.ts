@@ -1,9 +1,9 @@
-import { guardNode, type Next, type NodeRequest, type NodeResponse, nodeReader } from './exchange/node.ts'
-import type { Guard } from './guard.ts'
-import { guardFrom } from './guard-from.ts'
-import type { GuardOptions } from './guard-options.ts'
+import { guardFrom } from './adapters/guard-from.ts'
+import { guardNode, type Next, type NodeRequest, type NodeResponse, nodeReader } from './adapters/node-exchange.ts'
+import type { Guard } from './guard/guard.ts'
+import type { GuardOptions } from './guard/guard-options.ts'
 
-export type { GuardOptions } from './guard-options.ts'
+export type { GuardOptions } from './guard/guard-options.ts'
 
 /**
  * `const limit = rateLimit({ policy: '100/m' })`, then `limit(request, response, () => { … })` in a server of `http` or

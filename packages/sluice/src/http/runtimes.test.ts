@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { until } from 'sluice-harness'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { peerOf } from './exchange/peer.ts'
-import { makeConsumer } from './fixtures/runtimes/consumer.ts'
-import { folderOf, RUNTIMES, type Running, start } from './fixtures/runtimes/runtime.ts'
+import { makeConsumer } from '../fixtures/http/runtimes/consumer.ts'
+import { folderOf, RUNTIMES, type Running, start } from '../fixtures/http/runtimes/runtime.ts'
+import { peerOf } from './adapters/peer-address.ts'
 
 /** Who asks, where a header says it: this one is only believed behind Cloudflare's edge. */
 const CLIENT = { 'cf-connecting-ip': '203.0.113.9' }

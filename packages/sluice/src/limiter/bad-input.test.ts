@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { type Any, codeOf } from '../fixtures/limiter/misuse.ts'
 import { createLimiter, fixedWindow, type LimitOptions, memoryStore, slidingLog } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
-import { type Any, codeOf } from './fixtures/misuse.ts'
 
 const policy = fixedWindow({ limit: 10, window: '1m' })
 const make = (...args: Any[]) => (createLimiter as Any)(...args)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { flush } from '../fixtures/limiter/passing-time.ts'
 import { createLimiter, fixedWindow, type LimitOptions, slidingLog, tokenBucket } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
-import { flush } from './fixtures/passing-time.ts'
 
 const MINUTE = 60_000
 type BlockFor = LimitOptions<string>['blockFor']

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { flush } from '../fixtures/limiter/passing-time.ts'
 import {
   concurrency,
   createLimiter,
@@ -10,7 +11,6 @@ import {
   tokenBucket,
 } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
-import { flush } from './fixtures/passing-time.ts'
 
 function heard() {
   const calls: [Decision, unknown][] = []

@@ -31,7 +31,7 @@ import type {
 } from './limiter.ts'
 import { bindLimit, blockTicks, checkCost, checkModeOrChoice, checkReplaces, type LimitMode } from './limits.ts'
 import { checkOptions, type Limits, storeFor } from './options.ts'
-import { Outage } from './outage.ts'
+import { Outage } from './outage/outage.ts'
 import { chargesOf, type Reservation, reservationOf, type SavedReservation } from './reservation.ts'
 import { ShadowReport, type ShadowState } from './shadow-report.ts'
 import { Waiting } from './waiting/waiting.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { fiveOfEach } from '../fixtures/limiter/five-of-each.ts'
 import { createLimiter, slidingLog } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
-import { fiveOfEach } from './fixtures/five-of-each.ts'
 
 describe.each(fiveOfEach)('peek: $kind', policy => {
   test('takes nothing', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { fiveOfEach } from '../fixtures/limiter/five-of-each.ts'
+import { codeOf } from '../fixtures/limiter/misuse.ts'
 import { createLimiter, fixedWindow } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
-import { fiveOfEach } from './fixtures/five-of-each.ts'
-import { codeOf } from './fixtures/misuse.ts'
 
 const HELD = fixedWindow({ limit: 100, window: '1h' })
 const key = (caller: string) => caller

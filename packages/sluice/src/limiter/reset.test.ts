@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { fiveOfEach } from '../fixtures/limiter/five-of-each.ts'
 import { createLimiter, fixedWindow } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
-import { fiveOfEach } from './fixtures/five-of-each.ts'
 
 test.each(fiveOfEach)('a reset makes one subject whole again and leaves the others: $kind', policy => {
   const limiter = createLimiter(policy, { clock: fakeClock() })

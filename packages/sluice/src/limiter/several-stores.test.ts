@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import { RemoteMemory } from '../fixtures/stores/remote-memory.ts'
 import { createLimiter, type Decision, fixedWindow, limits, memoryStore } from '../index.ts'
-import { RemoteMemory } from '../stores/fixtures/remote-memory.ts'
 import { fakeClock } from '../testing/index.ts'
 
 const of = (limit: number) => fixedWindow({ limit, window: '1h' })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
+import { RemoteMemory } from '../fixtures/stores/remote-memory.ts'
 import { fixedWindow } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
 import { Charge, ENFORCED } from './charge.ts'
-import { denyCache } from './deny-cache.ts'
-import { RemoteMemory } from './fixtures/remote-memory.ts'
-import { askStore, type RemoteStore } from './remote-store.ts'
-import { resilient } from './resilient.ts'
+import { denyCache } from './remote/deny-cache.ts'
+import { askStore, type RemoteStore } from './remote/remote-store.ts'
+import { resilient } from './remote/resilient.ts'
 import { ruleOf, type Store, TAKE } from './store.ts'
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { TICKS_PER_MS } from '../../clock.ts'
+import { flush, pass } from '../../fixtures/limiter/passing-time.ts'
 import { createLimiter, type Decision, gcra, type Limiter, leakyBucket, type Policy, tokenBucket } from '../../index.ts'
 import { envelopeViolation } from '../../testing/envelope.ts'
 import { type FakeClock, fakeClock } from '../../testing/index.ts'
-import { flush, pass } from '../fixtures/passing-time.ts'
 
 type Outcome = number | 'waiting' | `refused ${string}`
 

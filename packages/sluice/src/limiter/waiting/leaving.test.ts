@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
+import { flush, pass } from '../../fixtures/limiter/passing-time.ts'
 import {
   concurrency,
   createLimiter,
@@ -12,7 +13,6 @@ import {
 } from '../../index.ts'
 import type { Question } from '../../stores/store.ts'
 import { type FakeClock, fakeClock } from '../../testing/index.ts'
-import { flush, pass } from '../fixtures/passing-time.ts'
 
 /** What becomes of a promise: when it was kept, or why not. */
 function watch(clock: FakeClock, promise: Promise<unknown>) {

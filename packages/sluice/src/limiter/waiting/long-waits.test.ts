@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { after } from '../../clock.ts'
+import { flush } from '../../fixtures/limiter/passing-time.ts'
 import { createLimiter, fixedWindow, slidingLog, tokenBucket } from '../../index.ts'
 import { type FakeClock, fakeClock } from '../../testing/index.ts'
-import { flush } from '../fixtures/passing-time.ts'
 
 const DAY = 86_400_000
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { flush } from '../../fixtures/limiter/passing-time.ts'
 import {
   createLimiter,
   fixedWindow,
@@ -10,7 +11,6 @@ import {
 } from '../../index.ts'
 import type { Change } from '../../stores/store.ts'
 import { type FakeClock, fakeClock } from '../../testing/index.ts'
-import { flush } from '../fixtures/passing-time.ts'
 import { type Timer, TimerQueue } from './timer-queue.ts'
 
 const COUNT = 4096

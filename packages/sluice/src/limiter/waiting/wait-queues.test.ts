@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { flush, pass } from '../../fixtures/limiter/passing-time.ts'
 import {
   concurrency,
   createLimiter,
@@ -14,7 +15,6 @@ import {
   tokenBucket,
 } from '../../index.ts'
 import { type FakeClock, fakeClock } from '../../testing/index.ts'
-import { flush, pass } from '../fixtures/passing-time.ts'
 
 type Outcome = number | 'waiting' | `refused ${string}`
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { mistakesOf } from '../../fixtures/rules/mistakes-of.ts'
 import { gcra, slidingWindow, tokenBucket } from '../../index.ts'
-import { mistakesOf } from '../fixtures/mistakes-of.ts'
 import { RulesError } from '../mistakes.ts'
 import { readRules } from './rules.ts'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { asking, descriptor, now, perMinute } from '../../fixtures/descriptors/asking.ts'
 import { memoryStore } from '../../index.ts'
 import { fakeClock } from '../../testing/index.ts'
-import { asking, descriptor, now, perMinute } from './fixtures/asking.ts'
 import { rls } from './rls.ts'
 
 // More rules than lanes, so that many share one and some meet in a request.

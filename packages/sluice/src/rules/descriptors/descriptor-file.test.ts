@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { mistakesOf } from '../../fixtures/rules/mistakes-of.ts'
 import { fixedWindow, gcra, leakyBucket, slidingLog, slidingWindow, tokenBucket } from '../../index.ts'
-import { mistakesOf } from '../fixtures/mistakes-of.ts'
 import { readDescriptorFiles } from './descriptor-file.ts'
 import { rulesOf } from './tree.ts'
 

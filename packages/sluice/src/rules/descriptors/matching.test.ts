@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { asking, descriptor, now } from '../../fixtures/descriptors/asking.ts'
 import { readDescriptorFiles } from './descriptor-file.ts'
-import { asking, descriptor, now } from './fixtures/asking.ts'
 import { matchAll } from './matching.ts'
 import { rls } from './rls.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { asking, descriptor, now, perMinute } from '../../fixtures/descriptors/asking.ts'
+import { RemoteMemory } from '../../fixtures/stores/remote-memory.ts'
 import { memoryStore } from '../../index.ts'
-import { RemoteMemory } from '../../stores/fixtures/remote-memory.ts'
 import { fakeClock } from '../../testing/index.ts'
-import { asking, descriptor, now, perMinute } from './fixtures/asking.ts'
 import { RlsError, type RlsRequest } from './request.ts'
 import { rls } from './rls.ts'
 

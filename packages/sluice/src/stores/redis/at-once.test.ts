@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { fiveOfEach } from '../../fixtures/limiter/five-of-each.ts'
+import { client, withOwnServer } from '../../fixtures/redis/own-server.ts'
 import { createLimiter, fixedWindow } from '../../index.ts'
-import { fiveOfEach } from '../../limiter/fixtures/five-of-each.ts'
-import { client, withOwnServer } from './fixtures/own-server.ts'
 import { redisStore } from './redis-store.ts'
 
 withOwnServer()

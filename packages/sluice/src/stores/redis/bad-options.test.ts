@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis'
 import { createSentinel } from 'redis'
 import { afterAll, describe, expect, test } from 'vitest'
+import { type Any, codeOf } from '../../fixtures/limiter/misuse.ts'
 import { SluiceError } from '../../index.ts'
-import { type Any, codeOf } from '../../limiter/fixtures/misuse.ts'
 import { redisStore } from './redis-store.ts'
 
 const client = new Redis({ lazyConnect: true, host: '127.0.0.1', retryStrategy: () => null })

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from 'redis'
 import { type RedisServer, startProxy, startRedis, type TcpProxy } from 'sluice-harness'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { CLIENTS, ioredis } from '../../fixtures/redis/clients.ts'
+import { bareStore, Counter, loadScripts } from '../../fixtures/redis/counter.ts'
 import { createLimiter, type ErrorCode, fixedWindow, type LimiterEvent, type OnOutage } from '../../index.ts'
-import type { RedisClient } from './client.ts'
-import { CLIENTS, ioredis } from './fixtures/clients.ts'
-import { bareStore, Counter, loadScripts } from './fixtures/counter.ts'
+import type { RedisClient } from './client/client.ts'
 import { redisStore } from './redis-store.ts'
 
 const FIVE = fixedWindow({ limit: 5, window: '1h' })

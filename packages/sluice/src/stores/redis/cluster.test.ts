@@ -1,10 +1,10 @@
 import { type RedisCluster, startCluster } from 'sluice-harness'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { CLUSTER_CLIENTS, type Connected } from '../../fixtures/redis/clients.ts'
+import { bareStore, Counter } from '../../fixtures/redis/counter.ts'
+import { commands, Observer } from '../../fixtures/redis/observer.ts'
 import { createLimiter, fixedWindow, type Limiter, type LimitOptions } from '../../index.ts'
 import { encodeKey } from '../../limiter/key.ts'
-import { CLUSTER_CLIENTS, type Connected } from './fixtures/clients.ts'
-import { bareStore, Counter } from './fixtures/counter.ts'
-import { commands, Observer } from './fixtures/observer.ts'
 
 const TEN = fixedWindow({ limit: 10, window: '1h' })
 const TWO = fixedWindow({ limit: 2, window: '1h' })

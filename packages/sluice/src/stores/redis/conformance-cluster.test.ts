@@ -1,9 +1,9 @@
 import { type RedisCluster, startCluster } from 'sluice-harness'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CLUSTER_CLIENTS, type Connected } from '../../fixtures/redis/clients.ts'
+import { Keyspace } from '../../fixtures/redis/keyspace.ts'
+import { timedStores } from '../../fixtures/redis/timed-store.ts'
 import { type Open, storeSuite } from '../../testing/index.ts'
-import { CLUSTER_CLIENTS, type Connected } from './fixtures/clients.ts'
-import { Keyspace } from './fixtures/keyspace.ts'
-import { timedStores } from './fixtures/timed-store.ts'
 
 const PRIMARIES = 3
 let cluster: RedisCluster

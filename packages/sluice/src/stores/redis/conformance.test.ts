@@ -1,9 +1,9 @@
 import { type RedisServer, startRedis } from 'sluice-harness'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CLIENTS, type Connected } from '../../fixtures/redis/clients.ts'
+import { Keyspace } from '../../fixtures/redis/keyspace.ts'
+import { timedStores } from '../../fixtures/redis/timed-store.ts'
 import { type Open, storeSuite } from '../../testing/index.ts'
-import { CLIENTS, type Connected } from './fixtures/clients.ts'
-import { Keyspace } from './fixtures/keyspace.ts'
-import { timedStores } from './fixtures/timed-store.ts'
 
 let server: RedisServer
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { fiveOfEach } from '../../fixtures/limiter/five-of-each.ts'
+import { bareStore, Counter } from '../../fixtures/redis/counter.ts'
+import { client, withOwnServer } from '../../fixtures/redis/own-server.ts'
 import { createLimiter, fixedWindow, slidingLog, slidingWindow } from '../../index.ts'
-import { fiveOfEach } from '../../limiter/fixtures/five-of-each.ts'
 import { type Change, reserving } from '../store.ts'
-import { bareStore, Counter } from './fixtures/counter.ts'
-import { client, withOwnServer } from './fixtures/own-server.ts'
 import { redisStore } from './redis-store.ts'
 
 withOwnServer()

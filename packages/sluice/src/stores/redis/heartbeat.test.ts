@@ -3,8 +3,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { until } from 'sluice-harness'
 import { expect, test } from 'vitest'
+import { client, withOwnServer } from '../../fixtures/redis/own-server.ts'
 import { concurrency, createLimiter, type Limiter, tokenBucket } from '../../index.ts'
-import { client, withOwnServer } from './fixtures/own-server.ts'
 import { type RedisStore, redisStore } from './redis-store.ts'
 
 /** Long enough for a machine that is busy with other tests to come round to three beats. */

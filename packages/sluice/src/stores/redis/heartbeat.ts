@@ -1,7 +1,7 @@
 import { afterIfStillHere, systemClock, TICKS_PER_MS } from '../../clock.ts'
 import type { Charge } from '../charge.ts'
 import type { Question } from '../store.ts'
-import { holdOf } from './hold.ts'
+import { holdOf } from './wire/hold.ts'
 
 /** A slot to be renewed, as long as somebody has its decision. */
 interface Held {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from 'sluice-harness'
 import { beforeEach, expect, test } from 'vitest'
+import { ioredis } from '../../fixtures/redis/clients.ts'
+import { bareStore } from '../../fixtures/redis/counter.ts'
+import { client, server, withOwnServer } from '../../fixtures/redis/own-server.ts'
 import { createLimiter, fixedWindow } from '../../index.ts'
-import { ioredis } from './fixtures/clients.ts'
-import { bareStore } from './fixtures/counter.ts'
-import { client, server, withOwnServer } from './fixtures/own-server.ts'
 import { redisStore } from './redis-store.ts'
 
 withOwnServer()

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { type RedisServer, startRedis, until } from 'sluice-harness'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { ioredis } from '../../fixtures/redis/clients.ts'
+import { bareStore, Counter, connected, loadScripts } from '../../fixtures/redis/counter.ts'
 import { fixedWindow } from '../../index.ts'
-import { ioredis } from './fixtures/clients.ts'
-import { bareStore, Counter, connected, loadScripts } from './fixtures/counter.ts'
 import { type RedisStore, redisStore } from './redis-store.ts'
 
 const DEADLINE_MS = 25

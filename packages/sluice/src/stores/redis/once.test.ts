@@ -2,10 +2,10 @@ import { Redis } from 'ioredis'
 import { Redis as Valkey } from 'iovalkey'
 import { type RedisServer, startProxy, startRedis, type TcpProxy, until } from 'sluice-harness'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { CLIENTS, type Connected, ioredis } from '../../fixtures/redis/clients.ts'
+import { bareStore, Counter, loadScripts } from '../../fixtures/redis/counter.ts'
 import { concurrency, fixedWindow } from '../../index.ts'
 import type { Change } from '../store.ts'
-import { CLIENTS, type Connected, ioredis } from './fixtures/clients.ts'
-import { bareStore, Counter, loadScripts } from './fixtures/counter.ts'
 
 const MANY = fixedWindow({ limit: 1000, window: '1h' })
 let server: RedisServer

@@ -2,14 +2,14 @@ import { after, afterIfStillHere, atEndOfTurn, type Clock, systemClock } from '.
 import { expected, StoreUnavailable } from '../../errors.ts'
 import { type Charge, isDecided } from '../charge.ts'
 import { decideAcross, type Parties } from '../coordinator.ts'
-import type { RemoteStore } from '../remote-store.ts'
+import type { RemoteStore } from '../remote/remote-store.ts'
 import { type Change, type Intent, type KeyInspection, LOOK, type Question, type Space } from '../store.ts'
-import { Departures } from './departures.ts'
+import { Departures } from './client/flush-scheduler.ts'
+import { checkServer } from './client/server-check.ts'
 import { Heartbeat } from './heartbeat.ts'
-import { RedisSpace } from './naming.ts'
-import { failureOf, type Script } from './script.ts'
-import { checkServer } from './server-check.ts'
 import { type Settings, Shard, type ShardStats } from './shard.ts'
+import { RedisSpace } from './wire/naming.ts'
+import { failureOf, type Script } from './wire/script.ts'
 
 /** One script call holds the server up: it must not do more than a few hundred microseconds of work. */
 const MOST_CHARGES = 100

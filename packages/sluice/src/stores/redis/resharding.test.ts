@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type RedisCluster, startCluster, until } from 'sluice-harness'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CLUSTER_CLIENTS, type Connected } from '../../fixtures/redis/clients.ts'
+import { bareStore, Counter } from '../../fixtures/redis/counter.ts'
+import { Load } from '../../fixtures/redis/load.ts'
 import { createLimiter, type Decision, fixedWindow } from '../../index.ts'
 import { encodeKey } from '../../limiter/key.ts'
-import { CLUSTER_CLIENTS, type Connected } from './fixtures/clients.ts'
-import { bareStore, Counter } from './fixtures/counter.ts'
-import { Load } from './fixtures/load.ts'
 import { type RedisStore, redisStore } from './redis-store.ts'
 
 const MANY = fixedWindow({ limit: 1_000_000, window: '1h' })

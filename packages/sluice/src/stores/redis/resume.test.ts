@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
+import { client, withOwnServer } from '../../fixtures/redis/own-server.ts'
 import { createLimiter, tokenBucket } from '../../index.ts'
-import { client, withOwnServer } from './fixtures/own-server.ts'
 import { redisStore } from './index.ts'
 
 withOwnServer()

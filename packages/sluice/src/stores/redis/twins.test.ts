@@ -1,10 +1,10 @@
 import { describe, test } from 'vitest'
+import { forgetting } from '../../fixtures/redis/forgetting.ts'
+import { client, withOwnServer } from '../../fixtures/redis/own-server.ts'
+import { timedStore } from '../../fixtures/redis/timed-store.ts'
+import { playTogether, Twins } from '../../fixtures/redis/twins.ts'
 import type { Policy } from '../../index.ts'
 import { KINDS } from '../../testing/trace.ts'
-import { forgetting } from './fixtures/forgetting.ts'
-import { client, withOwnServer } from './fixtures/own-server.ts'
-import { timedStore } from './fixtures/timed-store.ts'
-import { playTogether, Twins } from './fixtures/twins.ts'
 
 withOwnServer()
 

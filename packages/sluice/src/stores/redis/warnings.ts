@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../clock.ts'
-import type { StoreEvent } from '../remote-store.ts'
+import type { StoreEvent } from '../remote/remote-store.ts'
 
 /**
  * Where nobody listens, the process is warned: an outage is never silent. It is told once, though a primary of a cluster

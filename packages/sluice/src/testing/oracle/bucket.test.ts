@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { allow, type Row, refuse, runTable } from '../../fixtures/oracle/table.ts'
 import type { Policy } from '../../policy.ts'
-import { allow, type Row, refuse, runTable } from './fixtures/table.ts'
 import { oracleFor } from './oracle.ts'
 
 const fivePerTwoSeconds: Policy = { kind: 'tokenBucket', capacity: 5, refill: { count: 2, periodMs: 1000 } }

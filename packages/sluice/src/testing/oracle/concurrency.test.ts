@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
+import { allow, refuse, runTable } from '../../fixtures/oracle/table.ts'
 import type { Policy } from '../../policy.ts'
-import { allow, refuse, runTable } from './fixtures/table.ts'
 
 describe('3 at once, each for a second at most', () => {
   const policy: Policy = { kind: 'concurrency', limit: 3, ttlMs: 1000 }

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
+import { allow, refuse, runTable } from '../../fixtures/oracle/table.ts'
 import type { FixedWindowPolicy } from '../../policy.ts'
-import { allow, refuse, runTable } from './fixtures/table.ts'
 
 const threePerSecond = (align: FixedWindowPolicy['align']): FixedWindowPolicy => ({
   kind: 'fixedWindow',

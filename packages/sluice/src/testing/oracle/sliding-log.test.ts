@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
+import { allow, refuse, runTable } from '../../fixtures/oracle/table.ts'
 import type { Policy } from '../../policy.ts'
-import { allow, refuse, runTable } from './fixtures/table.ts'
 
 describe('a log of 3 a second', () => {
   const policy: Policy = { kind: 'slidingLog', limit: 3, windowMs: 1000 }

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
+import { allow, refuse, runTable } from '../../fixtures/oracle/table.ts'
 import type { Policy } from '../../policy.ts'
-import { allow, refuse, runTable } from './fixtures/table.ts'
 
 describe('10 a second, one bucket', () => {
   const policy: Policy = { kind: 'slidingWindow', limit: 10, windowMs: 1000, buckets: 1 }

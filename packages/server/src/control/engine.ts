@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock, MemoryStore } from 'sluice'
+import { addressRanges, clientAddress } from 'sluice/http'
+import { type RuleLimit, type Rules, readRules } from 'sluice/rules'
+import { LocalDecider, type ParsedRules } from '../decider/local-decider.ts'
+import type { DecideSite } from '../http/routes/decide.ts'
+import type { Log } from '../log.ts'
+import { Metrics, type Readings } from '../metrics.ts'
+import { memoryThrottle } from '../resp/throttle/memory-throttle.ts'
+import { storeThrottle } from '../resp/throttle/store-throttle.ts'
+import type { Settings } from '../settings.ts'
+import { type OpenStore, storeFrom } from '../store-from.ts'
+
+/** What decides: a store, rules over it, and what is counted about them. */
+export class Engine {
+  readonly decider: LocalDecider
+  readonly metrics = new Metrics()
+  private readonly opened: OpenStore
+  private outages = 0
+
+  constructor(settings: Settings, address: string, log: Log, clock?: Clock) {
+    const onOutage = (event: { type: string; error?: { code: string } }) => {
+      if (event.type === 'outage') {
+        this.outages++
+        this.metrics.storeError('redis', event.error?.code ?? 'unknown')
+      }
+      if (event.type === 'recovered') this.outages = Math.max(0, this.outages - 1)
+      log.warn(`store: ${event.type}`, { ...event, error: event.error?.code })
+    }
+    const onOverflow = () => log.warn('the store is full: new keys share what is left')
+    this.opened = storeFrom(address, onOutage, onOverflow, clock)
+    const { store, kind } = this.opened
+    this.decider = new LocalDecider({
+      store,
+      throttle: kind === 'memory' ? memoryThrottle({ clock: store.clock }) : storeThrottle(store),
+      secret: settings.secret || randomBytes(32).toString('hex'),
+      counting: settings.counting as 'together' | 'apart',
+      shadow: settings.shadow === 'on',
+      metrics: this.metrics,
+      onEvent: event => {
+        if (event.type !== 'nothing-applied') log.warn(`limiter: ${event.type}`, { limiter: event.limiter })
+      },
+    })
+  }
+
+  use(parsed: ParsedRules): void {
+    this.decider.use(parsed)
+  }
+
+  /** Resolves when the store can be asked, or when that takes too long to wait for. */
+  get connected(): Promise<void> {
+    return this.opened.connected
+  }
+
+  /** Whether other processes keep their counts in the same store. */
+  get isShared(): boolean {
+    return this.opened.kind !== 'memory'
+  }
+
+  metricsText(): string {
+    return this.metrics.text(this.readings())
+  }
+
+  readings(): Readings {
+    const { store, kind } = this.opened
+    const throttle = this.decider.throttle.stats()
+    const memory = kind === 'memory' ? (store as MemoryStore).stats() : undefined
+    return {
+      activeKeys: (memory?.keys ?? 0) + (throttle?.keys ?? 0),
+      holds: memory?.holds ?? 0,
+      overflowed: (memory?.overflowed ?? 0) + (throttle?.overflowed ?? 0),
+      breakerOpen: this.outages > 0,
+      shadows: this.decider.shadows(),
+    }
+  }
+
+  close(): Promise<void> {
+    return this.opened.close()
+  }
+}
+
+/** What the decision endpoint needs of the rules. */
+export function siteOf(parsed: ParsedRules): DecideSite {
+  const rules: Rules | undefined = parsed.own === undefined ? undefined : readRules(parsed.own)
+  const trustProxy = rules?.trustedProxies ?? ['loopback']
+  // This door has no socket without an address.
+  const isRange = (range: string) => range !== 'unix'
+  const ranges =
+    typeof trustProxy === 'number' ? undefined : addressRanges(trustProxy.filter(isRange), 'trusted_proxies')
+  const limits: readonly RuleLimit[] = rules?.limits ?? []
+  return {
+    clientAddress: clientAddress({ trustProxy }),
+    trusts: peer => (ranges === undefined ? (trustProxy as number) > 0 : peer !== undefined && ranges.has(peer)),
+    limits,
+  }
+}

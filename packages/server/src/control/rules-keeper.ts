@@ -1,0 +1,76 @@
+import { fileURLToPath } from 'node:url'
+import type { ParsedRules } from '../decider/local-decider.ts'
+import type { Log } from '../log.ts'
+import { ruleChanges } from '../rules/changes.ts'
+import { descriptorChanges } from '../rules/descriptor-changes.ts'
+import { LiveRules, type LiveRulesOptions, type Reload } from '../rules/live.ts'
+import { type LoadedDescriptors, type LoadedRules, loadDescriptors, loadRules } from '../rules/load.ts'
+import { problemText } from '../rules/problems.ts'
+import type { Settings } from '../settings.ts'
+
+/** What is served where nobody says otherwise. */
+export const SAMPLE = fileURLToPath(new URL('../../sample.yaml', import.meta.url))
+
+export interface KeeperHooks {
+  /** Takes rules up; one that throws keeps the old ones. */
+  use(rules: ParsedRules): void
+  counted(result: 'ok' | 'refused'): void
+}
+
+/** The rules of the service, both kinds, following their files. */
+export class RulesKeeper {
+  private readonly log: Log
+  private readonly hooks: KeeperHooks
+  private readonly own: LiveRules<LoadedRules> | undefined
+  private readonly envoy: LiveRules<LoadedDescriptors> | undefined
+
+  /** Throws `RulesFileError` where the files cannot be used as they are. */
+  constructor({ rules, envoy }: Pick<Settings, 'rules' | 'envoy'>, log: Log, hooks: KeeperHooks) {
+    this.log = log
+    this.hooks = hooks
+    const path = rules !== '' || envoy !== '' ? rules : SAMPLE
+    this.own = path === '' ? undefined : this.follow({ path, load: loadRules, changes: ruleChanges })
+    try {
+      this.envoy =
+        envoy === '' ? undefined : this.follow({ path: envoy, load: loadDescriptors, changes: descriptorChanges })
+    } catch (error) {
+      this.own?.close()
+      throw error
+    }
+  }
+
+  get current(): ParsedRules {
+    return { own: this.own?.current.parsed, envoy: this.envoy?.current.parsed ?? [] }
+  }
+
+  /** Where the rules say counts are kept; '' where they say nothing. */
+  get store(): string {
+    return this.own?.current.rules.store ?? ''
+  }
+
+  /** Reads all files now: for SIGHUP. False where one of them is wrong, and the old rules stay. */
+  reload(): boolean {
+    const reloads = [this.own?.reload(), this.envoy?.reload()]
+    return reloads.every(reload => reload?.loaded !== false)
+  }
+
+  stop(): void {
+    this.own?.close()
+    this.envoy?.close()
+  }
+
+  private follow<R>(options: Pick<LiveRulesOptions<R>, 'path' | 'load' | 'changes'>): LiveRules<R> {
+    return new LiveRules<R>({ ...options, onReload: reload => this.reloaded(options.path, reload) })
+  }
+
+  private reloaded(path: string, reload: Reload): void {
+    this.hooks.counted(reload.loaded ? 'ok' : 'refused')
+    if (!reload.loaded) {
+      this.log.warn(`${path} cannot be used, the old rules stay:\n${reload.problems.map(problemText).join('\n')}`)
+      return
+    }
+    this.hooks.use(this.current)
+    const changes = reload.changes.length === 0 ? ['nothing has changed'] : reload.changes
+    this.log.info(`${path} was loaded again: ${changes.join('; ')}`)
+  }
+}

@@ -1,0 +1,214 @@
+import cluster, { type Worker } from 'node:cluster'
+import { randomBytes } from 'node:crypto'
+import { type LimitMode, SluiceError } from 'sluice'
+import type { Decider } from '../decider/decider.ts'
+import { type Answers, type Asked, answerAll, type Owner } from '../decider/wire.ts'
+import { openAdminSocket, type Ports } from '../doors.ts'
+import type { Log } from '../log.ts'
+import type { Counts, Readings } from '../metrics.ts'
+import { Metrics } from '../metrics.ts'
+import { backgroundOf, openEngine, type Service } from '../service.ts'
+import type { Settings } from '../settings.ts'
+import type { Engine } from './engine.ts'
+import type { RulesKeeper } from './rules-keeper.ts'
+
+/** What a worker tells: questions for the owner of the state, what it counted, what an operator changed, or that it is open. */
+export type FromWorker = Asked | { readonly counts: Counts } | SetMode | { readonly ports: Ports }
+export type ToWorker = { readonly answers: Answers } | SetMode | { readonly command: 'drain' | 'reload' }
+/** A limit's mode, until the rules are loaded again. */
+export interface SetMode {
+  readonly limit: string
+  readonly mode: LimitMode
+}
+
+/** Sets what another process was told. */
+export function setModeIn(decider: Decider, { limit, mode }: SetMode): void {
+  try {
+    void decider.setMode(limit, mode)
+  } catch {
+    // Its rules are newer, and have no such limit.
+  }
+}
+
+/** A worker that ends by itself comes back, later each time it does so again soon. */
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5000
+
+/**
+ * Several processes speak the protocols; state in memory has one owner, this process, which decides for all of them. A
+ * shared store needs no owner: there, each worker decides by itself.
+ */
+export async function startWorkers(settings: Settings, count: number, log: Log): Promise<Service> {
+  const supervisor = new Supervisor(settings, log)
+  return supervisor.start(count)
+}
+
+/** The service cannot start; the worker has told why. */
+export class WorkerFailed extends Error {
+  override readonly name = 'WorkerFailed'
+}
+
+class Supervisor {
+  private readonly settings: Settings
+  private readonly log: Log
+  private readonly metrics: Metrics
+  private readonly engine: Engine
+  private readonly owner: Owner & { close(): Promise<void>; reload(): boolean }
+  private readonly workers = new Set<Worker>()
+  private readonly keeper: RulesKeeper
+  /** What operators have set, by limit, and the rules they have set it for: others say their own. */
+  private readonly modes = new Map<string, SetMode>()
+  private modesUnder: unknown
+  private pauseMs = FIRST_PAUSE_MS
+  /** From when all doors are open until they close: who ends in between is replaced. */
+  private isServing = false
+
+  constructor(settings: Settings, log: Log) {
+    // Ids that one process seals another must open.
+    this.settings = { ...settings, secret: settings.secret || randomBytes(32).toString('hex') }
+    this.log = log
+    const { engine, keeper } = openEngine(this.settings, log)
+    this.keeper = keeper
+    this.engine = engine
+    this.metrics = engine.isShared ? new Metrics() : engine.metrics
+    this.owner = {
+      decider: engine.decider,
+      metrics: (readings?: Readings) => (readings === undefined ? engine.metricsText() : this.metrics.text(readings)),
+      reload: () => keeper.reload(),
+      async close() {
+        keeper.stop()
+        await engine.close()
+      },
+    }
+  }
+
+  async start(count: number): Promise<Service> {
+    cluster.setupPrimary({ serialization: 'advanced' })
+    const { secret, adminToken } = this.settings
+    const environment = { SLUICE_SECRET: secret, SLUICE_ADMIN_TOKEN: adminToken }
+    const socket = await this.openSocket()
+    const opened = await this.openAll(count, environment).catch(async error => {
+      await Promise.all([socket.close(), this.owner.close()])
+      throw error
+    })
+    this.isServing = true
+    return {
+      ports: opened[0]!,
+      reload: () => {
+        this.tell({ command: 'reload' })
+        return this.owner.reload()
+      },
+      close: async () => void (await Promise.all([this.close(), socket.close()])),
+    }
+  }
+
+  /** The socket of operators is of this process: it outlives workers, and what is set there reaches all of them. */
+  private async openSocket(): Promise<{ close(): Promise<void> }> {
+    const { engine } = this
+    const text = () => this.metrics.text(engine.readings())
+    const background = backgroundOf(this.log, this.keeper, this.metrics, text)
+    try {
+      return await openAdminSocket(this.settings, engine.isShared ? this.operators() : engine.decider, background)
+    } catch (error) {
+      await this.owner.close()
+      throw error
+    }
+  }
+
+  /** Over a shared store each worker decides by itself, and has to be told. */
+  private operators(): Decider {
+    const setMode: Decider['setMode'] = (limit, mode) => {
+      this.engine.decider.setMode(limit, mode)
+      this.remember({ limit, mode })
+    }
+    const shadows = () => {
+      throw new SluiceError(
+        'SLUICE_NOT_SUPPORTED',
+        'expected one process, got several over a shared store: each counts the shadows of what it decided; see /metrics',
+      )
+    }
+    return Object.create(this.engine.decider, { setMode: { value: setMode }, shadows: { value: shadows } }) as Decider
+  }
+
+  /** Where one worker cannot open its doors none will, and it has said why. */
+  private async openAll(count: number, environment: Record<string, string>): Promise<Ports[]> {
+    try {
+      return await Promise.all(Array.from({ length: count }, () => this.fork(environment)))
+    } catch (error) {
+      for (const worker of this.workers) worker.process.kill()
+      throw error
+    }
+  }
+
+  /** Resolves when the worker's doors are open. */
+  private fork(environment: Record<string, string>): Promise<Ports> {
+    return new Promise((resolve, reject) => {
+      const worker = cluster.fork(environment)
+      this.workers.add(worker)
+      worker.on('message', (message: FromWorker) => {
+        if ('asked' in message) this.answer(worker, message)
+        else if ('counts' in message) this.metrics.merge(message.counts)
+        else if ('mode' in message) {
+          this.remember(message, worker)
+          setModeIn(this.engine.decider, message)
+        } else {
+          for (const mode of this.currentModes().values()) worker.send(mode)
+          this.pauseMs = FIRST_PAUSE_MS
+          resolve(message.ports)
+        }
+      })
+      worker.once('exit', code => {
+        this.workers.delete(worker)
+        reject(new WorkerFailed(`a worker ended with code ${code} before its doors were open`))
+        if (this.isServing) this.replace(environment, code)
+      })
+    })
+  }
+
+  private replace(environment: Record<string, string>, code: number): void {
+    this.log.warn(`a worker ended with code ${code}`, { anotherInMs: this.pauseMs })
+    setTimeout(() => {
+      if (!this.isServing) return
+      this.fork(environment).then(
+        () => this.log.info('another worker has taken its place'),
+        () => {}, // it has ended, and so has a follower
+      )
+    }, this.pauseMs)
+    this.pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * this.pauseMs)
+  }
+
+  private answer(worker: Worker, { asked }: Asked): void {
+    const send = (answers: Answers) => {
+      if (worker.isConnected()) worker.send({ answers } satisfies ToWorker)
+    }
+    const answers = answerAll(this.owner, asked)
+    if (answers instanceof Promise) void answers.then(send)
+    else send(answers)
+  }
+
+  /** In the order they arrive here, so that all workers end with the same. */
+  private remember(mode: SetMode, from?: Worker): void {
+    this.currentModes().set(mode.limit, mode)
+    this.tell(mode, from)
+  }
+
+  /** For workers that come later. */
+  private currentModes(): Map<string, SetMode> {
+    const { own } = this.keeper.current
+    if (own !== this.modesUnder) this.modes.clear()
+    this.modesUnder = own
+    return this.modes
+  }
+
+  private tell(message: ToWorker, except?: Worker): void {
+    for (const worker of this.workers) if (worker !== except && worker.isConnected()) worker.send(message)
+  }
+
+  private async close(): Promise<void> {
+    this.isServing = false
+    const ended = [...this.workers].map(worker => new Promise<void>(resolve => worker.once('exit', () => resolve())))
+    this.tell({ command: 'drain' })
+    await Promise.all(ended)
+    await this.owner.close()
+  }
+}

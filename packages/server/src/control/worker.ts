@@ -1,0 +1,104 @@
+import type { Decider } from '../decider/decider.ts'
+import { FarDecider } from '../decider/far-decider.ts'
+import type { LocalDecider } from '../decider/local-decider.ts'
+import { type Doors, openDoors } from '../doors.ts'
+import type { Log } from '../log.ts'
+import { Metrics } from '../metrics.ts'
+import { backgroundOf, openEngine } from '../service.ts'
+import type { Settings } from '../settings.ts'
+import { isSharedStore } from '../store-from.ts'
+import { RulesKeeper } from './rules-keeper.ts'
+import { type FromWorker, type SetMode, setModeIn, type ToWorker } from './supervisor.ts'
+
+/** How often what was counted here goes to the process that answers Prometheus. */
+const COUNTS_EVERY_MS = 1000
+
+/** One of several processes that speak the protocols; what it is told, it is told by the supervisor. */
+export async function runWorker(settings: Settings, log: Log): Promise<void> {
+  // Whoever ends the service tells the supervisor, which lets its workers finish.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
+  process.once('disconnect', () => process.exit(1))
+
+  const far = new FarDecider(asked => tell(asked))
+  const { doors, reload, close, metrics, setMode } = await open(settings, log, far)
+  const report = () => {
+    doors.count()
+    tell({ counts: metrics.take() })
+  }
+  const timer = setInterval(report, COUNTS_EVERY_MS)
+  process.on('message', (message: ToWorker) => {
+    if ('answers' in message) far.receive(message.answers)
+    else if ('mode' in message) setMode(message)
+    else if (message.command === 'reload') reload()
+    else void drain()
+  })
+  tell({ ports: doors.ports })
+
+  async function drain(): Promise<void> {
+    await doors.close()
+    clearInterval(timer)
+    report()
+    await close()
+    process.removeAllListeners('disconnect')
+    process.disconnect()
+  }
+}
+
+interface Opened {
+  readonly doors: Doors
+  readonly metrics: Metrics
+  reload(): unknown
+  /** What an operator has told another worker. */
+  setMode(mode: SetMode): void
+  close(): Promise<void>
+}
+
+/** Over a store that processes share a worker decides by itself; over memory it asks the owner. */
+async function open(settings: Settings, log: Log, far: FarDecider): Promise<Opened> {
+  const quiet: Log = { info: () => {}, warn: log.warn }
+  const metrics = new Metrics()
+  const keeper = new RulesKeeper(settings, quiet, { use: () => {}, counted: () => {} })
+  if (!isSharedStore(settings.store || keeper.store)) {
+    const doors = await openDoors(
+      settings,
+      far,
+      backgroundOf(log, keeper, metrics, () => far.metrics()),
+    )
+    // The owner has heard of it, and decides.
+    const setMode = () => {}
+    return { doors, metrics, reload: () => keeper.reload(), setMode, close: async () => keeper.stop() }
+  }
+  keeper.stop()
+  const own = openEngine(settings, quiet)
+  await own.engine.connected
+  const text = () => {
+    tell({ counts: own.engine.metrics.take() })
+    return far.metrics(own.engine.readings())
+  }
+  const { decider } = own.engine
+  const background = backgroundOf(log, own.keeper, own.engine.metrics, text)
+  const doors = await openDoors(settings, tellingModes(decider), background)
+  return {
+    doors,
+    metrics: own.engine.metrics,
+    reload: () => own.keeper.reload(),
+    setMode: mode => setModeIn(decider, mode),
+    async close() {
+      own.keeper.stop()
+      await own.engine.close()
+    },
+  }
+}
+
+/** The same decider; what an operator sets in it, all workers are told. */
+function tellingModes(decider: LocalDecider): Decider {
+  const setMode: Decider['setMode'] = (limit, mode) => {
+    decider.setMode(limit, mode)
+    tell({ limit, mode })
+  }
+  return Object.create(decider, { setMode: { value: setMode } }) as Decider
+}
+
+function tell(message: FromWorker): void {
+  process.send?.(message)
+}

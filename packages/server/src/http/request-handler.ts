@@ -1,0 +1,109 @@
+import type { IncomingMessage } from 'node:http'
+import { StoreUnavailable } from 'sluice'
+import type { Decider, Maybe } from '../decider/decider.ts'
+import type { Metrics } from '../metrics.ts'
+import { API } from './api.ts'
+import { type Answer, BadRequest, isMisuse, json, problem } from './exchange.ts'
+import type { Caller, Gate } from './gate.ts'
+import type { Route } from './route.ts'
+import { isAsked } from './routes/asked-about.ts'
+import { type DecideSite, decide } from './routes/decide.ts'
+import { openApi } from './routes/openapi.ts'
+import { studioFile } from './routes/studio.ts'
+
+export interface DeskOptions {
+  readonly decider: Decider
+  readonly gate: Gate
+  readonly metrics: Metrics
+  /** What Prometheus reads; of several processes, what all of them counted. */
+  readonly metricsText: () => Maybe<string>
+  /** Rules change while the door is open. */
+  readonly site: () => DecideSite
+  readonly onError: (error: unknown) => void
+}
+
+export function callerOf({ headers, socket }: IncomingMessage): Caller {
+  const { authorization, host, origin } = headers
+  return { authorization, host, origin, peer: socket.remoteAddress }
+}
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+const READ = { Allow: 'GET, HEAD' }
+const WRITE = { Allow: 'POST' }
+const SOON = { 'Retry-After': '1' }
+/** What can be read beside the API. */
+const PAGES = ['/', '/healthz', '/readyz', '/metrics', '/openapi.json']
+
+/** Knows what to answer; who asks, and how the answer gets there, is the door's. */
+export class Desk {
+  isDraining = false
+  private readonly options: DeskOptions
+  private readonly routes = new Map(API.map(route => [`${route.method} ${route.path}`, route]))
+
+  constructor(options: DeskOptions) {
+    this.options = options
+  }
+
+  routeOf(method: string | undefined, path: string): Route | undefined {
+    return this.routes.get(`${method === 'HEAD' ? 'GET' : method} ${path}`)
+  }
+
+  /** Of a call that was let in: `text` is its body, or its query. */
+  api(route: Route, text: string): Maybe<Answer> {
+    return route.answer(text, this.options.decider)
+  }
+
+  /** Whatever is not of the API. */
+  other(path: string, query: string, request: IncomingMessage): Maybe<Answer> {
+    if (path === '/v1/decide' || isAsked(request)) return this.decide(query, request)
+    const isHealth = path === '/healthz' || path === '/readyz'
+    if (!isHealth) this.options.gate.pass('page', callerOf(request))
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw this.missing(path)
+    switch (path) {
+      case '/healthz':
+        return { status: 200, body: 'ok\n', type: 'text/plain' }
+      case '/readyz':
+        return !this.isDraining
+          ? { status: 200, body: 'ready\n', type: 'text/plain' }
+          : { status: 503, body: 'not ready\n', type: 'text/plain' }
+      case '/metrics':
+        return this.metrics(request)
+      case '/openapi.json':
+        return json(200, openApi())
+      default: {
+        const file = studioFile(path)
+        if (file === undefined) throw this.missing(path)
+        return file
+      }
+    }
+  }
+
+  /** A caller's mistake is told; of ours, only that there was one. */
+  told(error: unknown): Answer {
+    if (error instanceof BadRequest) return problem(error.status, error.message, error.fields)
+    if (error instanceof StoreUnavailable) return problem(503, 'the store cannot be asked now', SOON)
+    if (isMisuse(error)) return problem(400, error.message)
+    this.options.onError(error)
+    return problem(500, 'the request could not be answered')
+  }
+
+  private metrics(request: IncomingMessage): Maybe<Answer> {
+    this.options.gate.pass('check', callerOf(request))
+    const page = (text: string): Answer => ({ status: 200, body: text, type: METRICS_TYPE })
+    const text = this.options.metricsText()
+    return text instanceof Promise ? text.then(page) : page(text)
+  }
+
+  private decide(query: string, request: IncomingMessage): Maybe<Answer> {
+    const { decider, site, gate, metrics } = this.options
+    gate.pass('decide', callerOf(request))
+    metrics.asked('decide')
+    return decide(request, query, site(), decider)
+  }
+
+  private missing(path: string): BadRequest {
+    if (PAGES.includes(path) || this.routes.has(`GET ${path}`)) return new BadRequest(405, 'expected GET', READ)
+    if (this.routes.has(`POST ${path}`)) return new BadRequest(405, 'expected POST', WRITE)
+    return new BadRequest(404, 'no such path: see /openapi.json')
+  }
+}

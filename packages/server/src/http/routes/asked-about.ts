@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http'
+import { pathsOf } from 'sluice/http'
+import type { Attributes } from 'sluice/rules'
+import { BadRequest } from '../exchange.ts'
+import type { DecideQuery } from './decide-query.ts'
+
+/** Traefik and Caddy say it in the first, nginx by custom in the second. */
+const URI = ['x-forwarded-uri', 'x-original-uri']
+const METHOD = ['x-forwarded-method', 'x-original-method']
+
+/** Does it say which request it asks about? */
+export function isAsked({ headers }: IncomingMessage): boolean {
+  return URI.some(name => headers[name] !== undefined)
+}
+
+/** The request that a trusted proxy asks about, with what the address it asks at says beside. */
+export function askedAbout(request: IncomingMessage, ip: string, query: DecideQuery): Attributes {
+  const uri = said(request, URI)
+  if (uri === undefined) {
+    throw new BadRequest(400, 'expected X-Forwarded-Uri or X-Original-URI: which request is it about?')
+  }
+  const headers = [...query.headers].map(([attribute, header]) => [attribute, headerOf(request, header) ?? ''] as const)
+  // An empty value is a variable of the proxy that holds nothing: nobody is signed in.
+  const more = [...query.attributes, ...headers].filter(([, value]) => value !== '')
+  return {
+    ...Object.fromEntries(more),
+    ...facts(ip, said(request, METHOD) ?? request.method, uri, said(request, ['x-forwarded-host']) ?? hostOf(request)),
+    proto: (said(request, ['x-forwarded-proto']) ?? 'http').toLowerCase(),
+  }
+}
+
+/** The request itself, for peers that nobody trusts to speak for others. */
+export function itself(request: IncomingMessage, ip: string): Attributes {
+  return { ...facts(ip, request.method, request.url ?? '/', hostOf(request)), proto: 'http' }
+}
+
+/**
+ * In one spelling each, so that another spelling is no way around a limit. A path that servers read differently has
+ * several routes: nobody knows which server is behind the proxy.
+ */
+function facts(ip: string, method = 'GET', uri: string, host: string) {
+  const paths = pathsOf(uri)
+  const name = method.toUpperCase()
+  return {
+    ip,
+    method: name === 'HEAD' ? 'GET' : name,
+    route: paths.length === 1 ? paths[0]! : paths,
+    host: host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, ''),
+  }
+}
+
+/**
+ * The one thing that all lines of these headers say. A proxy writes one of them; another may come from its client, and
+ * nobody can tell which is which.
+ */
+function said({ headersDistinct }: IncomingMessage, names: readonly string[]): string | undefined {
+  const lines = names.flatMap(name => headersDistinct[name] ?? [])
+  const values = new Set(lines.filter(line => line !== ''))
+  if (values.size > 1) {
+    throw new BadRequest(400, `expected ${names.join(' and ')} to say one thing: the proxy has to set or clear them`)
+  }
+  const [value] = values
+  return value
+}
+
+function hostOf({ headers }: IncomingMessage): string {
+  return headers.host ?? ''
+}
+
+/** Several lines of it joined by `, `. */
+export function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name]
+  return Array.isArray(value) ? value.join(', ') : value
+}

@@ -1,0 +1,191 @@
+import { startRedis, until } from 'sluice-harness'
+import { describe, expect, test } from 'vitest'
+import { served } from '../../fixtures/http/served.ts'
+import { rulesFile } from '../../fixtures/rules-file.ts'
+
+const TWO = `
+limits:
+  per-ip: { key: ip, token-bucket: { capacity: 5, refill: 1/1m } }
+  per-user: { key: user, sliding-log: 3/1h }
+`
+const SUBJECT = { ip: '203.0.113.7', user: '42' }
+
+const remaining = (json: { limits?: readonly { name: string; remaining: number }[] }) =>
+  Object.fromEntries((json.limits ?? []).map(limit => [limit.name, limit.remaining]))
+
+describe('a check', () => {
+  test('passes until a limit refuses, and takes from all limits or from none', async () => {
+    const { post } = await served(TWO)
+    for (let left = 2; left >= 0; left--) {
+      const { status, json } = await post('/v1/check', SUBJECT)
+      expect(status).toBe(200)
+      expect(json).toMatchObject({ allowed: true, reason: 'ok', policy: 'per-user', remaining: left, retryAfterMs: 0 })
+      expect(remaining(json)).toEqual({ 'per-ip': left + 2, 'per-user': left })
+    }
+    const { status, json } = await post('/v1/check', SUBJECT)
+    expect(status).toBe(429)
+    expect(json).toMatchObject({ allowed: false, reason: 'limited', policy: 'per-user', limit: 3, remaining: 0 })
+    expect(remaining(json)).toEqual({ 'per-ip': 2, 'per-user': 0 })
+  })
+
+  test('that is refused says in Retry-After, in whole seconds, when it passes, and then it does', async () => {
+    const { post, clock } = await served(TWO)
+    await post('/v1/check', { ...SUBJECT, cost: 3 })
+    clock.advance(500)
+    const refused = await post('/v1/check', SUBJECT)
+    expect(refused.json.retryAfterMs).toBe(3_599_500)
+    expect(refused.headers['retry-after']).toBe('3600')
+    clock.advance(3_599_499)
+    expect((await post('/v1/check', SUBJECT)).headers['retry-after']).toBe('1')
+    clock.advance(1)
+    expect((await post('/v1/check', SUBJECT)).status).toBe(200)
+  })
+
+  test('of more than there can ever be says so, and nothing of when to retry', async () => {
+    const { post } = await served(TWO)
+    const { status, json, headers } = await post('/v1/check', { ip: '203.0.113.7', cost: 6 })
+    expect([status, json.reason, json.retryAfterMs]).toEqual([429, 'cost-exceeds-limit', null])
+    expect(headers['retry-after']).toBeUndefined()
+  })
+
+  test('to which no limit applies passes, without a number', async () => {
+    const { post } = await served(TWO)
+    const { status, json } = await post('/v1/check', { country: 'CH' })
+    expect(status).toBe(200)
+    expect(json).toMatchObject({ allowed: true, policy: '', limit: null, remaining: null, limits: [] })
+  })
+
+  test.each([
+    ['a number', { user: 42 }, { user: '42' }],
+    ['a truth', { user: true }, { user: 'true' }],
+  ])('that brings %s counts with those that bring its text', async (_, one, other) => {
+    const { post } = await served(TWO)
+    await post('/v1/check', one)
+    expect((await post('/v1/check', other)).json.remaining).toBe(1)
+  })
+
+  test('that brings null for an attribute does not have it', async () => {
+    const { post } = await served(TWO)
+    expect((await post('/v1/check', { user: null, ip: '203.0.113.7' })).json.limits).toHaveLength(1)
+  })
+
+  test('is 503 where the store is gone and the limit fails closed', async () => {
+    const redis = await startRedis()
+    const rules = 'limits: { strict: { key: ip, on_outage: closed, sliding-window: 9/1h } }'
+    const { post } = await served(rules, { store: `redis://${redis.host}:${redis.port}` })
+    await until('Redis decides', async () => (await post('/v1/check', SUBJECT)).status === 200)
+    await redis.stop()
+    const { status, json, headers } = await post('/v1/check', SUBJECT)
+    expect([status, json.reason, json.degraded]).toEqual([503, 'outage', 'closed'])
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0)
+  })
+})
+
+describe('a batch', () => {
+  test('is decided one by one in its order, and answers 200 whatever is decided', async () => {
+    const { post } = await served(TWO)
+    const asks = [{ user: 'a', cost: 2 }, { user: 'a', cost: 2 }, { user: 'a' }, { user: 'b' }]
+    const { status, json } = await post('/v1/check', asks)
+    expect(status).toBe(200)
+    expect(json).toMatchObject([
+      { allowed: true, remaining: 1 },
+      { allowed: false, remaining: 1 },
+      { allowed: true, remaining: 0 },
+      { allowed: true, remaining: 2 },
+    ])
+  })
+
+  test('with a mistake that can be seen is refused as a whole, and nothing is taken', async () => {
+    const { post } = await served(TWO)
+    expect((await post('/v1/check', [{ user: 'a' }, { user: 'a', cost: -1 }])).status).toBe(400)
+    expect((await post('/v1/peek', { user: 'a' })).json.remaining).toBe(3)
+  })
+
+  test('with a mistake that only a limit can find still says what was decided for the others', async () => {
+    const { post } = await served('limits: { tokens: { key: user, cost: tokens, sliding-log: 9/1h } }')
+    const asks = [{ user: 'a', tokens: 4 }, { user: 'a', tokens: 'many' }, { user: 'a' }, { user: 'a', tokens: 4 }]
+    const { status, json } = await post('/v1/check', asks)
+    expect(status).toBe(200)
+    expect(json).toMatchObject([
+      { allowed: true, remaining: 5 },
+      { error: expect.stringContaining("expected attribute 'tokens' as a cost") },
+      { error: expect.stringContaining("expected attribute 'tokens' as a cost") },
+      { allowed: true, remaining: 1 },
+    ])
+    expect((await post('/v1/check', asks[1])).status).toBe(400)
+  })
+
+  test('of a thousand is answered, of one more it is not', async () => {
+    const { post } = await served(TWO)
+    const asks = (length: number) => Array.from({ length }, (_, i) => ({ user: i }))
+    expect((await post('/v1/check', asks(1000))).json).toHaveLength(1000)
+    const { status, json } = await post('/v1/check', asks(1001))
+    expect([status, json.error]).toEqual([400, 'expected 1 to 1000 checks, got 1001'])
+  })
+})
+
+describe('a peek', () => {
+  test('says what a check would, and takes nothing', async () => {
+    const { post } = await served(TWO)
+    for (let i = 0; i < 3; i++) {
+      expect((await post('/v1/peek', { user: '42', cost: 3 })).json).toMatchObject({ allowed: true, remaining: 3 })
+    }
+    const { status, headers } = await post('/v1/peek', { user: '42', cost: 4 })
+    expect([status, headers['retry-after']]).toEqual([429, undefined])
+    expect((await post('/v1/check', SUBJECT)).json.remaining).toBe(2)
+  })
+
+  test('may be a batch', async () => {
+    const { post } = await served(TWO)
+    const { json } = await post('/v1/peek', [
+      { user: 'a', cost: 3 },
+      { user: 'a', cost: 4 },
+    ])
+    expect(json).toMatchObject([{ allowed: true }, { allowed: false }])
+  })
+})
+
+test('explain says of every limit whether it applies and why, and counts nothing', async () => {
+  const { get, post } = await served(TWO)
+  const { status, json } = await get('/v1/explain?user=4%202&cost=2')
+  expect(status).toBe(200)
+  expect(json).toEqual([
+    {
+      ...{ limit: 'per-ip', applies: false, mode: 'enforce' },
+      why: 'it counts by ip, and there is no ip',
+    },
+    {
+      ...{ limit: 'per-user', applies: true, mode: 'enforce', why: 'user is there', key: 'user=4 2' },
+      ...{ policy: '3 in any 1h (sliding log)', cost: 2 },
+    },
+  ])
+  expect((await post('/v1/peek', { user: '4 2' })).json.remaining).toBe(3)
+})
+
+describe('/json', () => {
+  const ENVOY = 'domain: edge\ndescriptors: [{ key: user, rate_limit: { unit: hour, requests_per_unit: 1 } }]'
+  const body = { domain: 'edge', descriptors: [{ entries: [{ key: 'user', value: '42' }] }] }
+
+  test('decides as Envoy would be told: 200, then 429', async () => {
+    const { post } = await served(TWO, { envoy: rulesFile(ENVOY) })
+    expect(await post('/json', body)).toMatchObject({ status: 200, json: { overallCode: 'OK' } })
+    expect(await post('/json', body)).toMatchObject({ status: 429, json: { overallCode: 'OVER_LIMIT' } })
+  })
+
+  test('is 400 for what is not a request', async () => {
+    const { post } = await served(TWO, { envoy: rulesFile(ENVOY) })
+    const { status, json } = await post('/json', { ...body, domain: '' })
+    expect([status, json]).toEqual([400, { code: 3, message: 'expected a domain, got an empty one' }])
+  })
+
+  test('is 500 while there are no rules to decide by', async () => {
+    const { post } = await served(TWO)
+    expect(await post('/json', body)).toMatchObject({ status: 500, json: { code: 14 } })
+  })
+})
+
+test('a service with rules for Envoy alone says what it lacks', async () => {
+  const { post } = await served('', { rules: '', envoy: rulesFile('domain: edge\ndescriptors: [{ key: user }]') })
+  const { status, json } = await post('/v1/check', { user: '42' })
+  expect([status, json.error]).toEqual([400, expect.stringContaining('expected a rules file of our own to decide by')])
+})

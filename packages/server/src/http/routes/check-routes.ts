@@ -1,0 +1,71 @@
+import type { DecisionJson } from 'sluice'
+import type { Ask, Maybe } from '../../decider/decider.ts'
+import { answerJson } from '../../rls/json.ts'
+import { askOf, asksOf, costOf } from '../asks.ts'
+import { type Answer, isMisuse, json } from '../exchange.ts'
+import { andThen, type Route } from '../route.ts'
+import { decided } from './decided.ts'
+
+export const CHECK_ROUTES: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/v1/check',
+    right: 'check',
+    summary:
+      'Takes the cost from all limits that apply, or from none. An array is decided one by one and always answers 200.',
+    body: 'Asks',
+    answers: { 200: 'Decisions', 429: 'Decision', 503: 'Decision' },
+    answer: (text, decider) => answerAll(text, ask => decider.check(ask)),
+  },
+  {
+    method: 'POST',
+    path: '/v1/peek',
+    right: 'check',
+    summary: 'Says whether the cost would pass, and takes nothing.',
+    body: 'Asks',
+    answers: { 200: 'Decisions', 429: 'Decision', 503: 'Decision' },
+    answer: (text, decider) => answerAll(text, ask => decider.peek(ask)),
+  },
+  {
+    method: 'GET',
+    path: '/v1/explain',
+    right: 'check',
+    summary: 'Which limits apply to the subject in the query, and why; nothing is counted.',
+    answers: { 200: 'Explanations' },
+    answer(query, decider) {
+      const { cost = '1', ...subject } = Object.fromEntries(new URLSearchParams(query))
+      return andThen(decider.explain(askOf({ ...subject, cost: costOf(cost) })), explained => json(200, explained))
+    },
+  },
+  {
+    method: 'POST',
+    path: '/json',
+    right: 'check',
+    summary: "Envoy's rate limit service as proto3 JSON.",
+    body: 'RateLimitRequest',
+    answers: { 200: 'RateLimitResponse', 400: 'Status', 429: 'RateLimitResponse', 500: 'Status' },
+    answer: (text, decider) => answerJson(decider, text),
+  },
+]
+
+function answerAll(text: string, decide: (ask: Ask) => Maybe<DecisionJson>): Maybe<Answer> {
+  const asked = asksOf(text)
+  return isBatch(asked) ? batch(asked, decide) : andThen(decide(asked), decided)
+}
+
+function isBatch(asked: Ask | readonly Ask[]): asked is readonly Ask[] {
+  return Array.isArray(asked)
+}
+
+/** The mistake of one, where only its limits could find it, must not hide what was decided for the others. */
+async function batch(asks: readonly Ask[], decide: (ask: Ask) => Maybe<DecisionJson>): Promise<Answer> {
+  const answers = asks.map(async ask => {
+    try {
+      return await decide(ask)
+    } catch (error) {
+      if (isMisuse(error)) return { error: error.message }
+      throw error
+    }
+  })
+  return json(200, await Promise.all(answers))
+}

@@ -1,0 +1,21 @@
+import type { DecisionJson } from 'sluice'
+import type { Answer } from '../exchange.ts'
+import { textOf } from './decision-text.ts'
+
+/** A decision as HTTP tells it. */
+export function decided(decision: DecisionJson): Answer {
+  const fields = retry(decision)
+  const answer = { status: statusOf(decision), body: textOf(decision) }
+  return fields === undefined ? answer : { ...answer, fields }
+}
+
+/** 503 where it is not the caller's own doing: the store could not be asked, and the limit fails closed. */
+export function statusOf({ allowed, reason }: DecisionJson): number {
+  if (allowed) return 200
+  return reason === 'outage' ? 503 : 429
+}
+
+export function retry({ allowed, retryAfterMs }: DecisionJson): Record<string, string> | undefined {
+  if (allowed || retryAfterMs === null) return undefined
+  return { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) }
+}

@@ -1,0 +1,69 @@
+import type { Session } from '../session.ts'
+import { type Command, CommandError, type Desk, type Later, quoted, wrongNumber } from './command.ts'
+import { commandCommand } from './command-command.ts'
+import { authCommand, helloCommand } from './hello-commands.ts'
+import { echoCommand, infoCommand, pingCommand } from './server-commands.ts'
+import { clientCommand, quitCommand, resetCommand, selectCommand } from './session-commands.ts'
+import { delCommand, throttleCommand } from './throttle-commands.ts'
+import type { Words } from './words.ts'
+
+const ALL: readonly Command[] = [
+  ...[throttleCommand, delCommand],
+  ...[pingCommand, echoCommand, infoCommand, commandCommand(() => ALL)],
+  ...[authCommand, helloCommand, clientCommand, selectCommand, resetCommand, quitCommand],
+]
+
+const BY_NAME: ReadonlyMap<string, Command> = new Map(ALL.map(command => [command.name, command]))
+
+/** Nearly all calls are for one command, which is known by its bytes; the others are looked up. */
+export function commandOf(words: Words): Command | undefined {
+  return words.is(0, throttleCommand.name) ? throttleCommand : BY_NAME.get(words.lower(0))
+}
+
+/** A browser that was made to talk to us: the rest of what it sends may look like commands, and is not to be trusted. */
+export function isHttp(words: Words): boolean {
+  return words.is(0, 'post') || words.is(0, 'host:')
+}
+
+/**
+ * Carries out one command. Its answer stands in the reply, or is what the promise resolves to; never does it throw or
+ * reject, since whatever goes wrong is an answer, too.
+ */
+export function carryOut(command: Command | undefined, desk: Desk, session: Session): Later {
+  const { reply, stats } = desk
+  stats.commands++
+  try {
+    const later = checked(command, desk, session).run(desk, session)
+    return later?.catch((error: unknown) => {
+      const message = messageOf(error, desk)
+      return slow => slow.error(message)
+    })
+  } catch (error) {
+    reply.error(messageOf(error, desk))
+    return undefined
+  }
+}
+
+function checked(command: Command | undefined, { words }: Desk, session: Session): Command {
+  if (command === undefined) throw unknown(words)
+  const { arity } = command
+  if (arity > 0 ? words.count !== arity : words.count < -arity) throw wrongNumber(command.name)
+  if (!session.isAuthenticated && command.isFree !== true) throw new CommandError('NOAUTH Authentication required.')
+  return command
+}
+
+function unknown(words: Words): CommandError {
+  let shown = ''
+  for (let word = 1; word < words.count && shown.length < 128; word++) {
+    shown += `'${words.text(word).slice(0, 128 - shown.length)}' `
+  }
+  return new CommandError(`ERR unknown command '${quoted(words.text(0))}', with args beginning with: ${shown}`)
+}
+
+/** An error of a store says itself what is wrong; anything else is our own mistake, and its text is nobody's business. */
+function messageOf(error: unknown, { stats }: Desk): string {
+  if (error instanceof CommandError) return error.message
+  stats.failed++
+  const isKnown = error instanceof Error && 'code' in error && String(error.code).startsWith('SLUICE_')
+  return isKnown ? `ERR ${error.message}` : 'ERR internal error'
+}

@@ -1,0 +1,61 @@
+import { type Integer, narrow } from '../integer.ts'
+
+/** What one CL.THROTTLE asks. One object serves many calls: who keeps something of it beyond the call copies it. */
+export interface Ask {
+  /** The key is `bytes` from `start` to `end`. */
+  bytes: Buffer
+  start: number
+  end: number
+  /** Nanoseconds between two requests of a steady stream; more than 0. */
+  interval: Integer
+  /** How many may pass at once; 0 or less refuses all. */
+  limit: Integer
+  /** 0 only looks; less than 0 gives back. */
+  quantity: Integer
+}
+
+export function freshAsk(): Ask {
+  return { bytes: Buffer.alloc(0), start: 0, end: 0, interval: 1, limit: 0, quantity: 0 }
+}
+
+/** The five integers of the answer. */
+export interface Verdict {
+  limited: boolean
+  limit: Integer
+  remaining: Integer
+  /** In seconds; -1 if allowed, or if it can never pass. */
+  retryAfter: Integer
+  /** In seconds. */
+  resetAfter: Integer
+}
+
+export function freshVerdict(): Verdict {
+  return { limited: false, limit: 0, remaining: 0, retryAfter: 0, resetAfter: 0 }
+}
+
+export interface ThrottleStats {
+  readonly keys: number
+  /** Decisions made on a shared cell because there was no room for the key. */
+  readonly overflowed: number
+}
+
+/** Where CL.THROTTLE is decided. An answer is there when the call returns, or when its promise resolves. */
+export interface Throttle {
+  decide(ask: Ask, verdict: Verdict): Promise<void> | undefined
+  /** Forgets a key; was there something to forget? */
+  forget(bytes: Buffer, start: number, end: number): boolean | Promise<boolean>
+  /** Undefined where the state is kept elsewhere. */
+  stats(): ThrottleStats | undefined
+}
+
+const NS_PER_SECOND = 1_000_000_000
+/** Up to here a period in nanoseconds is exact as a double: 104 days. */
+const LONGEST_EXACT_SECONDS = Math.floor(Number.MAX_SAFE_INTEGER / NS_PER_SECOND)
+
+/** Whole nanoseconds between two requests at `count` per `period` seconds; both are more than 0. 0 where it is below one. */
+export function intervalOf(count: Integer, period: Integer): Integer {
+  if (typeof count === 'number' && typeof period === 'number' && period <= LONGEST_EXACT_SECONDS) {
+    return Math.floor((period * NS_PER_SECOND) / count)
+  }
+  return narrow((BigInt(period) * BigInt(NS_PER_SECOND)) / BigInt(count))
+}

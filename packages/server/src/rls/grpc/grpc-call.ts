@@ -1,0 +1,168 @@
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import type { Leaving, Outbox } from '../../outbox.ts'
+import type { Answer } from '../service.ts'
+import { ENCODINGS, type Encoding, IncomingMessage } from './grpc-message.ts'
+import { refuse, trailersOf } from './grpc-refusal.ts'
+import { GRPC_STATUS, GrpcError, isTold, toldOf } from './grpc-status.ts'
+import { timeoutMs } from './grpc-timeout.ts'
+import type { Link, OpenCalls } from './open-calls.ts'
+
+/** Takes a message and comes back with the frame that answers it, or with nothing if it goes on to use the call itself. */
+export type Method = (message: Buffer, call: Call) => Answer<Buffer> | undefined
+
+/** What all calls of a server share. */
+export interface Desk {
+  readonly methods: ReadonlyMap<string, Method>
+  readonly maxMessageBytes: number
+  readonly open: OpenCalls
+  readonly outbox: Outbox
+  /** Hears of errors that a caller is told nothing about. */
+  readonly onError: (error: unknown) => void
+}
+
+// Without a date: it is the costliest header of all, and nobody caches a decision.
+const WITH_TRAILERS = { waitForTrailers: true, sendDate: false }
+const HEADERS = { ':status': 200, 'content-type': 'application/grpc' }
+const OK_TRAILERS = { 'grpc-status': GRPC_STATUS.OK }
+
+/** A timer of more would end at once. */
+const LONGEST_TIMER_MS = 2 ** 31
+
+/** One request on one stream, from its headers to its trailers. */
+export class Call implements Link, Leaving {
+  /** For the chain of open calls, and nobody else. */
+  before: Link = this
+  after: Link = this
+  private readonly stream: ServerHttp2Stream
+  private readonly desk: Desk
+  private readonly method: Method
+  private readonly message: IncomingMessage
+  private readonly startedAt = performance.now()
+  private readonly timeoutMs: number
+  private trailers: Readonly<Record<string, string | number>> = OK_TRAILERS
+  private isComplete = false
+  private isAnswered = false
+  private frame: Buffer | undefined
+  private timer: NodeJS.Timeout | undefined
+
+  /** Throws where the headers already say that it cannot be answered. */
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, desk: Desk) {
+    this.stream = stream
+    this.desk = desk
+    this.method = methodOf(headers, desk.methods)
+    this.timeoutMs = timeoutMs(headers['grpc-timeout'] as string | undefined)
+    this.message = new IncomingMessage(encodingOf(headers), desk.maxMessageBytes)
+    stream.on('data', (chunk: Buffer) => this.take(chunk))
+    stream.on('end', () => this.complete())
+    stream.on('wantTrailers', () => this.conclude())
+  }
+
+  /** One message of an answer that goes on. */
+  send(frame: Buffer): void {
+    if (this.stream.closed) return
+    if (!this.stream.headersSent) this.stream.respond(HEADERS, WITH_TRAILERS)
+    this.stream.write(frame)
+  }
+
+  /** The end of an answer that went on, or one that is no more than its end. */
+  fail(error: unknown): void {
+    if (!isTold(error)) this.desk.onError(error)
+    this.desk.open.delete(this)
+    if (!this.mayAnswer()) return
+    if (this.stream.headersSent) {
+      this.trailers = trailersOf(toldOf(error))
+      this.stream.end()
+    } else refuse(this.stream, toldOf(error), this.isComplete)
+  }
+
+  /** The answer goes out, if there still is somebody to take it. */
+  leave(): void {
+    if (this.stream.closed) return
+    this.stream.respond(HEADERS, WITH_TRAILERS)
+    this.stream.end(this.frame)
+  }
+
+  whenGone(callback: () => void): void {
+    this.stream.once('close', callback)
+  }
+
+  /** Gives up a call that has taken longer than `mostMs`: on the answer, or on a caller that does not take it. */
+  expire(now: number, mostMs: number): void {
+    if (this.stream.closed) this.desk.open.delete(this)
+    if (now - this.startedAt < mostMs) return
+    if (this.isAnswered) this.stream.close(constants.NGHTTP2_CANCEL)
+    else this.fail(late())
+  }
+
+  private take(chunk: Buffer): void {
+    try {
+      this.message.take(chunk)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  private complete(): void {
+    // A request that was broken off, or refused half-way, ends, too.
+    if (this.stream.closed) return
+    this.isComplete = true
+    const leftMs = this.timeoutMs - (performance.now() - this.startedAt)
+    try {
+      if (leftMs <= 0) throw late()
+      const answer = this.method(this.message.read(), this)
+      if (answer instanceof Promise || answer === undefined) this.wait(answer, leftMs)
+      else this.reply(answer)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  private wait(answer: Promise<Buffer> | undefined, leftMs: number): void {
+    if (leftMs < LONGEST_TIMER_MS) this.timer = setTimeout(() => this.fail(late()), leftMs)
+    if (answer !== undefined) {
+      const reply = (frame: Buffer) => this.reply(frame)
+      answer.then(reply).catch(error => this.fail(error))
+      return
+    }
+    this.desk.open.delete(this)
+    this.whenGone(() => clearTimeout(this.timer))
+  }
+
+  private reply(frame: Buffer): void {
+    if (!this.mayAnswer()) return
+    this.frame = frame
+    this.desk.outbox.put(this)
+  }
+
+  /** Once: the answer may come after the deadline, and either of them after the caller has gone. */
+  private mayAnswer(): boolean {
+    clearTimeout(this.timer)
+    const isFirst = !this.isAnswered && !this.stream.closed
+    this.isAnswered = true
+    return isFirst
+  }
+
+  /** All of the answer is on its way. */
+  private conclude(): void {
+    this.stream.sendTrailers(this.trailers)
+    this.desk.open.delete(this)
+  }
+}
+
+function late(): GrpcError {
+  return new GrpcError('DEADLINE_EXCEEDED', 'the time for this request is over')
+}
+
+function methodOf(headers: IncomingHttpHeaders, methods: ReadonlyMap<string, Method>): Method {
+  const method = methods.get(String(headers[':path']))
+  if (method === undefined) throw new GrpcError('UNIMPLEMENTED', 'there is no method of this name')
+  return method
+}
+
+function encodingOf(headers: IncomingHttpHeaders): Encoding {
+  const asked = headers['grpc-encoding'] ?? 'identity'
+  const encoding = ENCODINGS.find(known => known === asked)
+  if (encoding === undefined)
+    throw new GrpcError('UNIMPLEMENTED', `expected ${ENCODINGS.join(' or ')} as grpc-encoding`)
+  return encoding
+}

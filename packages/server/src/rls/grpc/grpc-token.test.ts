@@ -1,0 +1,36 @@
+import { Metadata } from '@grpc/grpc-js'
+import { expect, test } from 'vitest'
+import { clientOf, REQUEST, told } from '../../fixtures/rls/client.ts'
+import { healthService, rateLimitService } from '../../fixtures/rls/protos.ts'
+import { started } from '../../fixtures/rls/started.ts'
+import { TokenGate } from '../../http/gate.ts'
+
+const gate = new TokenGate({ adminToken: 'an-operator', checkToken: 'a-check-token', hosts: '' })
+
+async function asking(
+  authorization: string | undefined,
+  method = rateLimitService.ShouldRateLimit!,
+  request: object = REQUEST,
+) {
+  const server = await started(undefined, { opens: given => gate.checks(given) })
+  const metadata = new Metadata()
+  if (authorization !== undefined) metadata.set('authorization', authorization)
+  const { path, requestSerialize, responseDeserialize } = method
+  return new Promise<object | string>(resolve => {
+    clientOf(server).makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, (error, answer) =>
+      resolve(error === null ? answer! : told(error)),
+    )
+  })
+}
+
+test.each(['Bearer a-check-token', 'Bearer an-operator'])('%s may ask', async authorization => {
+  expect(await asking(authorization)).toMatchObject({ overallCode: 1 })
+})
+
+test.each([undefined, 'Bearer another', 'a-check-token', 'Bearer '])('%s may not', async authorization => {
+  expect(await asking(authorization)).toMatch(/^UNAUTHENTICATED: expected authorization: Bearer/)
+})
+
+test('health is told to everybody', async () => {
+  expect(await asking(undefined, healthService.Check!, { service: '' })).toMatchObject({ status: 'SERVING' })
+})

@@ -1,0 +1,368 @@
+import { connect } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
+import { afterEach, describe, expect, test } from 'vitest'
+import { farMemory } from '../../fixtures/stores/far-memory.ts'
+import { slidingWindow } from '../../policy.ts'
+import { fakeClock } from '../../testing/index.ts'
+import { type Hook, type Route, rateLimit } from '../fastify.ts'
+import { createGuard, type GuardOptions, header, route, type Seen } from '../index.ts'
+
+const clock = fakeClock()
+const five = { policy: '5/m', clock } as const
+const hello = async () => 'hello'
+const apps: { close(): Promise<unknown> }[] = []
+
+afterEach(() => Promise.all(apps.splice(0).map(app => app.close())))
+
+function open(): FastifyInstance {
+  const app = fastify()
+  apps.push(app)
+  return app
+}
+
+/** As routes say it. Its type is left open, since whatever other limiter is installed may have its own for it. */
+function config(rateLimit: unknown): object {
+  return { rateLimit }
+}
+
+/** The status, and what each limit has left: `200 default 4`. */
+async function ask(app: FastifyInstance, url: string, options: InjectOptions = {}): Promise<string> {
+  const { statusCode, headers } = await app.inject({ url, ...options })
+  return [statusCode, ...leftIn(headers.ratelimit)].join(' ')
+}
+
+function leftIn(field: unknown): string[] {
+  return [...String(field ?? '').matchAll(/"([^"]+)";r=(\d+)/g)].map(([, name, left]) => `${name} ${left}`)
+}
+
+describe('the scope', () => {
+  test('at the root, all routes are limited together: those before it, those in scopes, and none', async () => {
+    const app = open()
+    app.get('/before', hello)
+    app.register(rateLimit, five)
+    app.get('/after', hello)
+    app.register(async scope => void scope.get('/inside', hello), { prefix: '/scope' })
+    expect(await ask(app, '/before')).toBe('200 default 4')
+    expect(await ask(app, '/after')).toBe('200 default 3')
+    expect(await ask(app, '/scope/inside')).toBe('200 default 2')
+    expect(await ask(app, '/nowhere')).toBe('404 default 1')
+    expect(await ask(app, '/scope/nowhere')).toBe('404 default 0')
+    expect(await ask(app, '/after')).toBe('429 default 0')
+  })
+
+  test('inside a scope, nothing else is limited', async () => {
+    const app = open()
+    app.get('/outside', hello)
+    app.register(
+      async scope => {
+        await scope.register(rateLimit, five)
+        scope.get('/inside', hello)
+        scope.setNotFoundHandler((_, reply) => reply.code(404).send('none'))
+      },
+      { prefix: '/scope' },
+    )
+    app.register(async scope => void scope.get('/inside', hello), { prefix: '/sibling' })
+    expect(await ask(app, '/scope/inside')).toBe('200 default 4')
+    expect(await ask(app, '/scope/nowhere')).toBe('404 default 3')
+    for (const url of ['/outside', '/sibling/inside', '/nowhere']) expect(await ask(app, url)).toMatch(/^(200|404)$/)
+  })
+
+  test('several limiters all run, in the order of their registration, until one refuses', async () => {
+    const app = open()
+    await app.register(rateLimit, { limits: { outer: { policy: '5/m' } }, clock })
+    await app.register(rateLimit, { limits: { second: { policy: '3/m' } }, clock })
+    await app.register(async scope => {
+      await scope.register(rateLimit, { limits: { inner: { policy: '1/m' } }, clock })
+      scope.get('/inner', hello)
+    })
+    app.get('/', hello)
+    expect(await ask(app, '/inner')).toBe('200 outer 4 second 2 inner 0')
+    expect(await ask(app, '/inner')).toBe('503 outer 3 second 1 inner 0')
+    expect(await ask(app, '/')).toBe('200 outer 2 second 0')
+    expect(await ask(app, '/inner')).toBe('503 outer 1 second 0')
+  })
+
+  test('a guard made before is shared: by two applications, and with whoever switches it off', async () => {
+    const guard = createGuard(five)
+    const [one, two] = [open(), open()]
+    await one.register(rateLimit, { guard })
+    await two.register(rateLimit, { guard, hook: 'preHandler' })
+    for (const app of [one, two]) app.get('/', hello)
+    expect(await ask(one, '/')).toBe('200 default 4')
+    expect(await ask(two, '/')).toBe('200 default 3')
+    guard.setMode('off')
+    expect(await ask(two, '/')).toBe('200')
+  })
+
+  test.each<[what: string, options: unknown]>([
+    ['no limit', {}],
+    ['a hook that is none', { ...five, hook: 'onSend' }],
+    ['an option that is none', { ...five, max: 5 }],
+    ['something else as a guard', { guard: five }],
+    ['options beside a guard', { guard: createGuard(five), clock }],
+  ])('%s is said when the application starts', async (_, options) => {
+    const app = open()
+    app.register(rateLimit, options as GuardOptions)
+    await expect(app.ready()).rejects.toMatchObject({ code: 'SLUICE_BAD_OPTION' })
+  })
+})
+
+describe("a route's own config", () => {
+  async function withRoutes(routes: Record<string, unknown>, options: GuardOptions = five): Promise<FastifyInstance> {
+    const app = open()
+    await app.register(rateLimit, options)
+    for (const [name, own] of Object.entries(routes)) {
+      const [method = '', url = ''] = name.split(' ')
+      app.route({ method: method.split('|'), url, handler: hello, config: config(own) })
+    }
+    return app
+  }
+
+  test('false means no limit and no field', async () => {
+    const app = await withRoutes({ 'GET /free': false })
+    expect(await ask(app, '/free')).toBe('200')
+  })
+
+  test('a cost is what a request takes of every limit that has none of its own', async () => {
+    const limits = { caller: { policy: '9/m' }, own: { policy: '9/m', cost: 2 } } as const
+    const app = await withRoutes(
+      { 'GET /dear': { cost: 3 }, 'GET /by/:method': { cost: (r: Seen) => (r.route === '/by/:method' ? 4 : 1) } },
+      { clock, limits },
+    )
+    expect(await ask(app, '/dear')).toBe('200 caller 6 own 7')
+    expect(await ask(app, '/by/post')).toBe('200 caller 2 own 5')
+  })
+
+  test('a policy stands in place of the default one, and every route counts for itself', async () => {
+    const two = { policy: '2/m' } satisfies Route
+    const app = await withRoutes({ 'GET /a': two, 'GET /b': two, 'GET /c': undefined })
+    expect(await ask(app, '/a')).toBe('200 default 1')
+    expect(await ask(app, '/a')).toBe('200 default 0')
+    expect(await ask(app, '/a')).toBe('429 default 0')
+    expect(await ask(app, '/b')).toBe('200 default 1')
+    expect(await ask(app, '/c')).toBe('200 default 4')
+  })
+
+  test('routes that name one bucket share it', async () => {
+    const shared = { policy: '2/m', bucket: 'search' } satisfies Route
+    const app = await withRoutes({ 'GET /a': shared, 'GET /b': shared })
+    expect(await ask(app, '/a')).toBe('200 default 1')
+    expect(await ask(app, '/b')).toBe('200 default 0')
+  })
+
+  test('further limits are in the same decision: what one refuses, none counts', async () => {
+    const app = await withRoutes({ 'GET /': undefined, 'GET /search': { limits: { search: { policy: '1/m' } } } })
+    expect(await ask(app, '/search')).toBe('200 default 4 search 0')
+    expect(await ask(app, '/search')).toBe('503 default 4 search 0')
+    expect(await ask(app, '/')).toBe('200 default 3')
+  })
+
+  test('each method of a path has its own; HEAD has that of GET', async () => {
+    const app = await withRoutes({
+      'GET /x': { policy: '7/m' },
+      'POST /x': { policy: '2/m' },
+      'PUT|GET /y': { policy: '7/m' },
+    })
+    const asked: ['GET' | 'HEAD' | 'POST' | 'PUT', string, string][] = [
+      ['GET', '/x', '200 default 6'],
+      ['POST', '/x', '200 default 1'],
+      ['HEAD', '/x', '200 default 5'],
+      ['PUT', '/y', '200 default 6'],
+      ['HEAD', '/y', '200 default 5'],
+    ]
+    for (const [method, url, expected] of asked) expect(await ask(app, url, { method })).toBe(expected)
+  })
+
+  test('each version of a route has its own', async () => {
+    const app = open()
+    await app.register(rateLimit, five)
+    for (const [version, policy] of [['1.0.0', '7/m'] as const, ['2.0.0', '3/m'] as const]) {
+      app.get('/', { constraints: { version }, config: config({ policy }) }, hello)
+    }
+    expect(await ask(app, '/', { headers: { 'accept-version': '1.x' } })).toBe('200 default 6')
+    expect(await ask(app, '/', { headers: { 'accept-version': '2.x' } })).toMatch('200 default')
+    const { headers } = await app.inject({ url: '/', headers: { 'accept-version': '2.x' } })
+    expect(headers['ratelimit-policy']).toBe('"default";q=3;w=60')
+  })
+
+  test('is read before the limiter is registered, too', async () => {
+    const app = open()
+    app.get('/early', { config: config({ policy: '2/m' }) }, hello)
+    app.get('/wrong', { config: config('none') }, hello)
+    await app.register(rateLimit, five)
+    expect(await ask(app, '/early')).toBe('200 default 1')
+    const wrong = await app.inject('/wrong')
+    expect([wrong.statusCode, wrong.json().code]).toEqual([500, 'SLUICE_BAD_OPTION'])
+  })
+
+  test('may be that of a handler for what has no route, though no route says anything', async () => {
+    const app = open()
+    await app.register(rateLimit, five)
+    app.get('/', hello)
+    app.setNotFoundHandler({ config: config(false) } as object, async () => 'nothing here')
+    expect(await ask(app, '/')).toBe('200 default 4')
+    expect(await ask(app, '/nowhere')).toBe('200')
+    expect(await ask(app, '/')).toBe('200 default 3')
+  })
+
+  test('with several limiters, limits count once and a cost in each', async () => {
+    const app = open()
+    await app.register(rateLimit, { limits: { first: { policy: '9/m' } }, clock })
+    await app.register(rateLimit, { limits: { second: { policy: '9/m' } }, clock })
+    const search = { search: { policy: '9/m' } } as const
+    app.get('/free', { config: config(false) }, hello)
+    app.get('/dear', { config: config({ cost: 3 }) }, hello)
+    app.get('/search', { config: config({ limits: search }) }, hello)
+    app.get('/both', { config: config({ limits: search, cost: 2 }) }, hello)
+    expect(await ask(app, '/free')).toBe('200')
+    expect(await ask(app, '/dear')).toBe('200 first 6 second 6')
+    expect(await ask(app, '/search')).toBe('200 first 5 search 8 second 5')
+    expect(await ask(app, '/both')).toBe('200 first 3 search 7 second 3')
+  })
+
+  test.each<[config: unknown, code: string, message: string]>([
+    [true, 'SLUICE_BAD_OPTION', 'expected rateLimit of GET /x as { policy }, { limits } or { cost }, got true'],
+    [null, 'SLUICE_BAD_OPTION', 'got null'],
+    ['5/m', 'SLUICE_BAD_OPTION', "got '5/m'"],
+    [{}, 'SLUICE_BAD_OPTION', 'got an object with no properties'],
+    [{ max: 5 }, 'SLUICE_BAD_OPTION', 'got an object with max'],
+    [{ cost: 1, max: 5 }, 'SLUICE_BAD_OPTION', "expected rateLimit of GET /x with cost, got 'max'"],
+    [{ policy: '5/m', kye: () => '' }, 'SLUICE_BAD_OPTION', "got 'kye'"],
+    [{ limits: {} }, 'SLUICE_BAD_OPTION', 'at least one named limit'],
+    [{ limits: { a: { policy: '1/m', delay: -1 } } }, 'SLUICE_BAD_OPTION', 'delay'],
+    [{ policy: 'often' }, 'SLUICE_BAD_RATE', "got 'often'"],
+    [{ cost: -1 }, 'SLUICE_BAD_COST', 'got -1'],
+    [{ cost: 0.5 }, 'SLUICE_BAD_COST', 'got 0.5'],
+    [{ cost: '1' }, 'SLUICE_BAD_COST', "got '1'"],
+    [{ cost: { '/x': -1 } }, 'SLUICE_BAD_COST', 'got -1'],
+  ])('%o is said when the route is registered', async (rateLimit, code, message) => {
+    const error = await withRoutes({ 'GET /x': rateLimit }).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    )
+    expect(error).toMatchObject({ code, message: expect.stringContaining(message) })
+  })
+})
+
+describe('the hook', () => {
+  test.each<[hook: Hook, body: unknown, validated: boolean]>([
+    ['onRequest', undefined, false],
+    ['preParsing', undefined, false],
+    ['preValidation', { name: 'eve' }, false],
+    ['preHandler', { name: 'eve' }, true],
+  ])('%s sees what is there by then', async (hook, body, validated) => {
+    const app = open()
+    const seen: unknown[] = []
+    const steps: string[] = []
+    const limits = { one: { policy: '1/m', key: (r: Seen) => (seen.push(r.body) > 0 ? r.ip : '') } } as const
+    await app.register(rateLimit, { clock, hook, limits })
+    app.addHook('preValidation', async () => void steps.push('validates'))
+    app.post('/', async () => String(steps.push('answers')))
+    const posted = { method: 'POST', payload: { name: 'eve' } } as const
+    expect(await ask(app, '/', posted)).toBe('200 one 0')
+    expect(await ask(app, '/', posted)).toBe('429 one 0')
+    expect(seen).toEqual([body, body])
+    expect(steps).toEqual(['validates', 'answers', ...(validated ? ['validates'] : [])])
+  })
+
+  test.each<Hook>(['onRequest', 'preParsing', 'preValidation', 'preHandler'])(
+    'in %s an answer that comes later is waited for',
+    async hook => {
+      const app = open()
+      const store = farMemory(clock)
+      await app.register(rateLimit, { policy: '1/m', hook, store })
+      app.post('/', hello)
+      const posted = { method: 'POST', payload: { name: 'eve' } } as const
+      expect(await ask(app, '/', posted)).toBe('200 default 0')
+      expect(await ask(app, '/', posted)).toBe('429 default 0')
+    },
+  )
+
+  test('a refusal goes through the hooks of the application, and to no error handler', async () => {
+    const app = open()
+    const seen: string[] = []
+    app.setErrorHandler(() => 'broken')
+    app.addHook('onSend', async (_, reply) => void seen.push(`sends ${reply.statusCode}`))
+    app.addHook('onResponse', async (_, reply) => void seen.push(`sent ${reply.statusCode}`))
+    await app.register(rateLimit, { ...five, policy: slidingWindow({ limit: 0, window: '1m' }) })
+    app.get('/', hello)
+    const { statusCode, headers, body } = await app.inject('/')
+    expect(statusCode).toBe(429)
+    expect(headers).toMatchObject({
+      'content-type': expect.stringMatching(/^application\/problem\+json\b/),
+      'cache-control': 'no-store',
+    })
+    expect(headers['content-length']).toBe(String(Buffer.byteLength(body)))
+    expect(JSON.parse(body)).toMatchObject({ status: 429, error: 'rate_limit_exceeded' })
+    expect(seen).toEqual(['sends 429', 'sent 429'])
+    const head = await app.inject({ method: 'HEAD', url: '/' })
+    expect([head.statusCode, head.body, head.headers['content-length']]).toEqual([429, '', headers['content-length']])
+  })
+})
+
+describe('route()', () => {
+  test('is the whole template, with the prefixes of all scopes', async () => {
+    const app = open()
+    const seen: (string | undefined)[] = []
+    const limits = { one: { policy: '9/m', key: route(), when: (r: Seen) => seen.push(r.route) > 0 } } as const
+    await app.register(rateLimit, { clock, limits })
+    await app.register(
+      async api => {
+        api.get('/', hello)
+        await api.register(async v1 => void v1.get('/orders/:id', hello), { prefix: '/v1' })
+        api.get('/files/*', hello)
+      },
+      { prefix: '/api' },
+    )
+    for (const url of ['/api/v1/orders/1?x=2', '/api/v1/orders/2', '/api', '/api/', '/api/files/a/b', '/api/none']) {
+      await ask(app, url)
+    }
+    expect(seen).toEqual([...['/api/v1/orders/:id', '/api/v1/orders/:id', '/api', '/api', '/api/files/*'], undefined])
+  })
+
+  test('HTTP/2 streams of one session find theirs, and five of ten pass', async () => {
+    const app = fastify({ http2: true })
+    apps.push(app)
+    const seen = new Set<unknown>()
+    const limits = { one: { policy: '5/m', key: (r: Seen) => seen.add(r.route) && r.ip } } as const
+    await app.register(rateLimit, { clock, limits })
+    app.get('/orders/:id', hello)
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    const session = connect(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`)
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, async (_, i) => {
+        const stream = session.request({ ':path': `/orders/${i}` })
+        const status = await new Promise<unknown>(resolve => stream.on('response', sent => resolve(sent[':status'])))
+        stream.resume().close()
+        return status
+      }),
+    )
+    session.destroy()
+    expect(answers.sort()).toEqual([...Array(5).fill(200), ...Array(5).fill(429)])
+    expect([...seen]).toEqual(['/orders/:id'])
+  })
+})
+
+test("Fastify's own types take every way to register it, and nothing else", async () => {
+  const app = open()
+  app.register(rateLimit, { policy: '5/m' })
+  app.register(rateLimit, () => five)
+  app.register(rateLimit, { limits: { one: { policy: '5/m', key: r => r.ip, cost: r => r.body.size } } })
+  app.register(rateLimit, { policy: '5/m', key: header('x'), skip: r => r.route === '/', hook: 'preHandler' })
+  app.register(rateLimit, { guard: createGuard(five), hook: 'preParsing' })
+  fastify({ http2: true }).register(rateLimit, { policy: '5/m' })
+  await app.ready()
+  if (app.server.listening) {
+    // @ts-expect-error: nothing says how much
+    app.register(rateLimit, { hook: 'onRequest' })
+    // @ts-expect-error: no hook of a request
+    app.register(rateLimit, { policy: '5/m', hook: 'onSend' })
+    // @ts-expect-error: no such option
+    app.register(rateLimit, { policy: '5/m', max: 5 })
+    // @ts-expect-error: a guard is no limit
+    app.register(rateLimit, { guard: five })
+    // @ts-expect-error: nothing says how much
+    app.register(rateLimit, {})
+  }
+})

@@ -1,0 +1,93 @@
+import { EXPOSE, exposed, joined, type Outcome } from '../guard/outcome.ts'
+import { GONE, type Refusal } from '../response/refusal.ts'
+
+/** The refusal as a response. */
+export function responseOf(outcome: Outcome, { status, fields, body }: Refusal, method: string): Response {
+  const headers = new Headers()
+  for (let i = 0; i < fields.length; i += 2) headers.set(fields[i]!, fields[i + 1]!)
+  setFields(outcome, headers)
+  return new Response(method === 'HEAD' ? null : body, { status, headers })
+}
+
+/** The handler's response with the fields set; one that cannot be changed (it came from `fetch`) is copied. */
+export function withFields(outcome: Outcome, response: Response): Response {
+  try {
+    setFields(outcome, response.headers)
+    return response
+  } catch {
+    const copy = new Response(response.body, response)
+    setFields(outcome, copy.headers)
+    return copy
+  }
+}
+
+export function setFields({ fields, expose }: Outcome, headers: Headers): void {
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!
+    headers.set(name, joined(headers.get(name), fields[i + 1]!))
+  }
+  if (expose !== undefined) headers.set(EXPOSE, exposed(headers.get(EXPOSE), expose))
+}
+
+/** Tells the guard when the response has ended: its body was read to the end or given up, or the client has gone. */
+export async function followResponse(
+  { ended }: Outcome,
+  request: Request,
+  respond: () => Promise<Response>,
+): Promise<Response> {
+  if (ended === undefined) return respond()
+  whenAborted(request.signal, () => ended(GONE.status, 0, true))
+  let response: Response
+  try {
+    response = await respond()
+  } catch (error) {
+    ended(500, 0, false)
+    throw error
+  }
+  const { status, body } = response
+  // Nobody reads the body of an answer to HEAD, so its end would never come.
+  if (body === null || request.method === 'HEAD') {
+    ended(status, 0, false)
+    return response
+  }
+  return new Response(
+    counted(body, (bytes, aborted) => ended(status, bytes, aborted)),
+    response,
+  )
+}
+
+/** Calls back when the client has gone; soon, where it has left already, while the guard was asked. */
+export function whenAborted(signal: AbortSignal, callback: () => void): () => void {
+  if (signal.aborted) queueMicrotask(callback)
+  signal.addEventListener('abort', callback, { once: true })
+  return () => signal.removeEventListener('abort', callback)
+}
+
+function counted(
+  body: ReadableStream<Uint8Array>,
+  end: (bytes: number, aborted: boolean) => void,
+): ReadableStream<Uint8Array> {
+  let bytes = 0
+  const reader = body.getReader()
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read()
+        if (!done) {
+          bytes += value.byteLength
+          controller.enqueue(value)
+          return
+        }
+        end(bytes, false)
+        controller.close()
+      } catch (error) {
+        end(bytes, true)
+        controller.error(error)
+      }
+    },
+    cancel(reason) {
+      end(bytes, true)
+      return reader.cancel(reason)
+    },
+  })
+}

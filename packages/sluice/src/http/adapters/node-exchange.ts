@@ -1,0 +1,142 @@
+import type { Maybe } from '../../maybe.ts'
+import type { Guard } from '../guard/guard.ts'
+import { EXPOSE, exposed, inLowerCase, joined, type Outcome } from '../guard/outcome.ts'
+import type { Reader } from '../request/request-facts.ts'
+import type { Refusal } from '../response/refusal.ts'
+import { type Leavable, whenGone } from './client-gone.ts'
+
+/** A request of Node's `http` or `http2`, as far as a guard reads it. */
+export interface NodeRequest {
+  method?: string | undefined
+  url?: string | undefined
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Name, value, name, value …, as they were sent. */
+  readonly rawHeaders?: readonly string[] | undefined
+  readonly socket?: Socket | null
+}
+
+interface Socket {
+  readonly remoteAddress?: string | undefined
+}
+
+/** Its response, as far as a guard writes it. */
+export interface NodeResponse extends Leavable {
+  statusCode: number
+  readonly writableFinished: boolean
+  setHeader(name: string, value: string): unknown
+  getHeader(name: string): unknown
+  /** In lower case. */
+  getHeaderNames(): readonly string[]
+  write: (...args: never[]) => boolean
+  end: (...args: never[]) => unknown
+  readonly req?: (NonNullable<Leavable['req']> & { readonly method?: string | undefined }) | undefined
+}
+
+export type Next = (error?: unknown) => void
+
+export const nodeReader: Reader<NodeRequest, NodeResponse> = {
+  method: request => request.method ?? 'GET',
+  target: request => request.url ?? '/',
+  header(request, name) {
+    const value = request.headers[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  },
+  /** Without reading them, where they are still as they came: Node makes `headers` when somebody first asks for it. */
+  has(request, name) {
+    const { rawHeaders } = request
+    if (rawHeaders === undefined || rawHeaders.length === 0) return request.headers[name] !== undefined
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      const sent = rawHeaders[i]!
+      if (sent.length === name.length && sent.toLowerCase() === name) return true
+    }
+    return false
+  },
+  peer: ({ socket }) => (socket ? addressOf(socket) : undefined),
+  onClose: whenGone,
+}
+
+/** The other end of a connection stays the same, and Node takes a long way round to tell it. */
+const addresses = new WeakMap<Socket, string>()
+
+function addressOf(socket: Socket): string | undefined {
+  let address = addresses.get(socket)
+  if (address === undefined) {
+    address = socket.remoteAddress
+    if (address !== undefined) addresses.set(socket, address)
+  }
+  return address
+}
+
+/** Asks the guard, then answers in place of the handler or goes on to it. */
+export function guardNode<Request extends NodeRequest>(
+  guard: Guard,
+  reader: Reader<Request, NodeResponse>,
+  request: Request,
+  response: NodeResponse,
+  next: Next,
+): void {
+  const asked: Maybe<Outcome | undefined> = guard.ask(request, response, reader)
+  if (asked instanceof Promise) asked.then(outcome => carryOut(outcome, request, response, next)).catch(next)
+  else carryOut(asked, request, response, next)
+}
+
+function carryOut(outcome: Outcome | undefined, request: NodeRequest, response: NodeResponse, next: Next): void {
+  if (outcome !== undefined) writeFields(outcome, response)
+  if (outcome?.refusal !== undefined) {
+    sendRefusal(outcome.refusal, request, response)
+    return
+  }
+  if (outcome?.ended !== undefined) follow(outcome, response)
+  next()
+}
+
+/** Express gives every response a shape of its own, so that to call it is slow: it is asked once which fields are set. */
+export function writeFields({ fields, expose }: Outcome, response: NodeResponse): void {
+  const there = response.getHeaderNames()
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!
+    const lower = inLowerCase(name)
+    const value = fields[i + 1]!
+    response.setHeader(name, there.includes(lower) ? joined(response.getHeader(lower), value) : value)
+  }
+  if (expose !== undefined) response.setHeader(EXPOSE, exposed(response.getHeader(EXPOSE), expose))
+}
+
+function sendRefusal({ status, fields, body }: Refusal, request: NodeRequest, response: NodeResponse): void {
+  for (let i = 0; i < fields.length; i += 2) response.setHeader(fields[i]!, fields[i + 1]!)
+  response.statusCode = status
+  ;(response.end as (body?: string) => void)(request.method === 'HEAD' ? undefined : body)
+}
+
+/** Tells the guard when the response has ended, by itself or because the client has gone: whichever comes. */
+export function follow({ ended, measures }: Outcome, response: NodeResponse): void {
+  const bytes = measures && response.req?.method !== 'HEAD' ? countBytes(response) : () => 0
+  const end = () => {
+    forget()
+    ended!(response.statusCode, bytes(), !response.writableFinished)
+  }
+  const forget = whenGone(response, end)
+  response.once('finish', end)
+}
+
+/** Counts what is written to the body from now on. In HTTP/2, `end` writes its last words by way of `write`. */
+function countBytes(response: NodeResponse): () => number {
+  let bytes = 0
+  let isLast = false
+  for (const way of ['write', 'end'] as const) {
+    const original = response[way] as (...args: unknown[]) => never
+    response[way] = (...args: unknown[]) => {
+      if (!isLast) bytes += lengthOf(args[0])
+      isLast ||= way === 'end'
+      return original.apply(response, args)
+    }
+  }
+  return () => bytes
+}
+
+const encoder = new TextEncoder()
+
+function lengthOf(chunk: unknown): number {
+  if (typeof chunk === 'string') return encoder.encode(chunk).length
+  return chunk instanceof Uint8Array ? chunk.byteLength : 0
+}

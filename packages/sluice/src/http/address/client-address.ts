@@ -1,0 +1,149 @@
+import { expected } from '../../errors.ts'
+import { type Address, formatAddress, parseAddress } from './address.ts'
+import { addressRanges } from './cidr.ts'
+import { forwardedFor, startOfElement } from './forwarded.ts'
+
+/**
+ * Whose word is taken for who is behind them: ranges of addresses, with `'unix'` for peers that have none, or how many
+ * proxies there are in front.
+ */
+export type TrustProxy = readonly string[] | number | undefined
+/** The header to read, and the only one. Any but these two holds a single address: `x-real-ip`, `cf-connecting-ip`. */
+export type AddressSource = 'x-forwarded-for' | 'forwarded' | string
+
+export interface ClientAddressOptions {
+  trustProxy?: TrustProxy
+  /** `x-forwarded-for` by default. */
+  addressFrom?: AddressSource
+  /** How many bits of an IPv6 address tell clients apart, 64 by default: a network is handed out whole. */
+  ipv6Prefix?: number
+}
+
+/** A peer as it was met before; connections are kept alive, so most are. */
+interface Peer {
+  readonly address: string
+  readonly isTrusted: boolean
+}
+
+interface Trust {
+  /** The text is empty for a peer without an address. */
+  ofPeer(text: string): boolean
+  /** Hops count from the peer, which is 0. */
+  ofHop(address: Address, hop: number): boolean
+}
+
+interface Source {
+  /** Where the entry begins that ends at `end`. */
+  startOf(list: string, end: number): number
+  addressOf(entry: string): Address | undefined
+}
+
+/** All whose address cannot be known share this name, and so a limit: to have no address is no way out. */
+const UNKNOWN = 'unknown'
+const MOST_PEERS = 1024
+
+/**
+ * Who is asking. `peer` is the socket's address, if there is one; `header` joins several lines of a name with commas.
+ *
+ * Only what a trusted hop has written is read, so nobody else can choose who they are. A list is walked from the right,
+ * where the nearest proxy wrote, past those that are trusted. An entry that is not strictly an address ends the walk:
+ * the answer is then the last hop that was good.
+ */
+export function clientAddress(
+  options: ClientAddressOptions,
+): (peer: string | undefined, header: (name: string) => string | undefined) => string {
+  const { trustProxy, addressFrom, ipv6Prefix = 64 } = options
+  if (!Number.isInteger(ipv6Prefix) || ipv6Prefix < 32 || ipv6Prefix > 128) {
+    throw expected('SLUICE_BAD_OPTION', 'ipv6Prefix as a whole number from 32 to 128', ipv6Prefix)
+  }
+  if (addressFrom !== undefined && trustProxy === undefined) {
+    const advice = 'add trustProxy, the ranges or the number of the proxies that set it, since anyone can send a header'
+    throw expected('SLUICE_BAD_OPTION', 'addressFrom together with trustProxy', addressFrom, advice)
+  }
+  const trust = trustOf(trustProxy)
+  const name = headerName(addressFrom)
+  const source = SOURCES.get(name) ?? SINGLE
+  const peers = new Map<string, Peer>()
+
+  function meet(text: string): Peer {
+    const address = parseAddress(text)
+    const peer: Peer = {
+      address: address === undefined ? UNKNOWN : formatAddress(address, ipv6Prefix),
+      isTrusted: trust.ofPeer(text),
+    }
+    if (peers.size >= MOST_PEERS) peers.clear()
+    peers.set(text, peer)
+    return peer
+  }
+
+  return (peer, header) => {
+    const text = peer ?? ''
+    const { address, isTrusted } = peers.get(text) ?? meet(text)
+    if (!isTrusted) return address
+    const client = walk(header(name) ?? '', source, trust)
+    return client === undefined ? address : formatAddress(client, ipv6Prefix)
+  }
+}
+
+/** From the right and no further than needed: the left may be a megabyte that a stranger wrote. */
+function walk(list: string, source: Source, trust: Trust): Address | undefined {
+  let client: Address | undefined
+  for (let end = list.length, hop = 1; end >= 0; hop++) {
+    const start = source.startOf(list, end)
+    const address = source.addressOf(withoutSpaces(list, start, end))
+    if (address === undefined) break
+    client = address
+    if (!trust.ofHop(address, hop)) break
+    end = start - 1
+  }
+  return client
+}
+
+/** By hand: a pattern for spaces at the end takes the square of their number where something follows them. */
+function withoutSpaces(list: string, start: number, end: number): string {
+  const isSpace = (at: number) => list[at] === ' ' || list[at] === '\t'
+  let [from, to] = [start, end]
+  while (from < to && isSpace(from)) from++
+  while (from < to && isSpace(to - 1)) to--
+  return list.slice(from, to)
+}
+
+function trustOf(trustProxy: TrustProxy = []): Trust {
+  if (typeof trustProxy === 'number' && Number.isSafeInteger(trustProxy) && trustProxy >= 0) {
+    return { ofPeer: () => trustProxy > 0, ofHop: (_, hop) => hop < trustProxy }
+  }
+  if (!Array.isArray(trustProxy)) {
+    const what = 'trustProxy as a list of ranges or the number of proxies in front'
+    throw expected('SLUICE_BAD_OPTION', what, trustProxy, trustAdvice(trustProxy))
+  }
+  const trustsUnix = trustProxy.includes('unix')
+  const ranges = addressRanges(
+    trustProxy.filter(range => range !== 'unix'),
+    'trustProxy',
+  )
+  return {
+    ofPeer: text => (text === '' ? trustsUnix : ranges.has(text)),
+    ofHop: address => ranges.has(address),
+  }
+}
+
+function trustAdvice(value: unknown): string {
+  if (value === true)
+    return "true would trust everybody's header; list your proxies' ranges, or write how many there are"
+  if (value === false || value === null) return 'leave it out to trust nobody'
+  return typeof value === 'string' ? "write a list, such as ['10.0.0.0/8'], or a number without quotes" : ''
+}
+
+function headerName(value: unknown = 'x-forwarded-for'): string {
+  if (typeof value === 'string' && /^[!#$%&'*+.^_`|~\w-]+$/.test(value)) return value.toLowerCase()
+  throw expected('SLUICE_BAD_OPTION', "addressFrom as a header's name such as 'forwarded' or 'x-real-ip'", value)
+}
+
+const SINGLE: Source = { startOf: () => 0, addressOf: parseAddress }
+const SOURCES: ReadonlyMap<string, Source> = new Map([
+  [
+    'x-forwarded-for',
+    { startOf: (list, end) => (end === 0 ? 0 : list.lastIndexOf(',', end - 1) + 1), addressOf: parseAddress },
+  ],
+  ['forwarded', { startOf: startOfElement, addressOf: forwardedFor }],
+])

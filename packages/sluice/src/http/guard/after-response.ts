@@ -1,0 +1,97 @@
+import type { Clock } from '../../clock.ts'
+import type { Decision } from '../../decision.ts'
+import type { Limiter } from '../../limiter/limiter.ts'
+import { checkCost } from '../../limiter/limits.ts'
+import type { Reservation } from '../../limiter/reservation.ts'
+import { andThen, type Maybe } from '../../maybe.ts'
+import type { Facts } from '../request/request-facts.ts'
+import { answered, yesOrNo } from './answered.ts'
+import type { Ended } from './ended.ts'
+import type { GuardLimit } from './guard-limit.ts'
+import type { Telling } from './reporter.ts'
+
+export type AnyLimiter = Limiter<Facts, 'sync' | 'async'>
+export type AnyReservation = Reservation<'sync' | 'async'>
+
+/** What a guard sets aside for limits without a cost of their own. */
+export const SET_ASIDE = 1
+
+/** What follows when the response has ended: slots go back, what was set aside is settled, what succeeded is forgiven. */
+export class Following {
+  private readonly limiter: AnyLimiter
+  private readonly limits: readonly (readonly [string, GuardLimit])[]
+  private readonly clock: Clock
+  private readonly telling: Telling
+
+  constructor(limiter: AnyLimiter, limits: Readonly<Record<string, GuardLimit>>, clock: Clock, telling: Telling) {
+    this.limiter = limiter
+    this.limits = Object.entries(limits)
+    this.clock = clock
+    this.telling = telling
+  }
+
+  /** To be called when the response ends; a second call changes nothing. */
+  after(decision: Decision, reservation: AnyReservation | undefined, facts: Facts) {
+    const startedAt = this.clock.now()
+    let over = false
+    return (status: number, bytes: number, aborted: boolean): void => {
+      if (over) return
+      over = true
+      decision.release()
+      if (reservation === undefined) return
+      const settled = this.settle(reservation, facts, { status, bytes, aborted, ms: this.clock.now() - startedAt })
+      if (settled instanceof Promise) settled.catch(error => this.telling.fallback('', 'reset', 'nothing', error))
+    }
+  }
+
+  private settle(reservation: AnyReservation, facts: Facts, ended: Ended): Maybe<void> {
+    const { limits } = reservation.decision
+    const applied = this.limits.filter(([name]) => limits.some(state => state.name === name))
+    // Of a response that was cut off nothing is known, not even its status: what was set aside stands.
+    const told = ended.aborted ? [] : applied
+    const actual: Record<string, number> = {}
+    for (const [name, limit] of told) {
+      const amount = this.actualOf(name, limit, ended, facts)
+      if (amount !== undefined) actual[name] = amount
+    }
+    const forgiven = told.filter(([name, limit]) => this.forgives(name, limit, ended, facts))
+    const settled = reservation.settle(Object.keys(actual).length > 0 ? actual : SET_ASIDE)
+    if (forgiven.length === 0) return andThen(settled, nothing)
+    return andThen(settled, () => this.limiter.reset(facts, { limits: forgiven.map(([name]) => name) })) as Maybe<void>
+  }
+
+  /** What a limit is charged in the end; undefined where what was set aside stands. */
+  private actualOf(name: string, limit: GuardLimit, ended: Ended, facts: Facts): number | undefined {
+    const { countWhen, settle } = limit
+    if (countWhen !== undefined) return this.counts(name, countWhen, ended, facts) ? undefined : 0
+    if (settle === undefined) return undefined
+    try {
+      return checkCost(typeof settle === 'function' ? answered(settle(ended, facts.seen)) : Math.ceil(ended[settle]))
+    } catch (error) {
+      this.telling.fallback(name, 'settle', 'what was set aside', error)
+      return undefined
+    }
+  }
+
+  private counts(name: string, countWhen: After, ended: Ended, facts: Facts): boolean {
+    try {
+      return yesOrNo('countWhen', countWhen(ended, facts.seen))
+    } catch (error) {
+      this.telling.fallback(name, 'countWhen', 'true', error)
+      return true
+    }
+  }
+
+  private forgives(name: string, { resetWhen }: GuardLimit, ended: Ended, facts: Facts): boolean {
+    try {
+      return yesOrNo('resetWhen', resetWhen?.(ended, facts.seen) ?? false)
+    } catch (error) {
+      this.telling.fallback(name, 'resetWhen', 'false', error)
+      return false
+    }
+  }
+}
+
+type After = NonNullable<GuardLimit['countWhen']>
+
+function nothing(): void {}

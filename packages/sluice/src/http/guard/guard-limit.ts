@@ -1,0 +1,108 @@
+import type { Duration } from '../../duration.ts'
+import { expected } from '../../errors.ts'
+import type { Key, LimitMode, LimitOptions, OnOutage } from '../../limiter/limits.ts'
+import { type PolicyLike, policyOf } from '../../policy.ts'
+import { Identity } from '../request/identity.ts'
+import type { Seen } from '../request/request-facts.ts'
+import type { Ended } from './ended.ts'
+
+/** One limit of a guard, as a user writes it. `r` is the framework's request with the facts of `Seen` on top. */
+export interface GuardLimit {
+  /** What is allowed, or a function (such as `plans()`) that chooses it for a request. */
+  policy: PolicyLike | ((r: Seen) => PolicyLike)
+  /** Who is counted together. Without `key` everybody is, and a refusal is a 503: it is not the caller's own quota. */
+  key?: Identity | ((r: Seen) => Key | number | undefined)
+  /** False means that the limit does not apply. */
+  when?: (r: Seen) => boolean
+  /** 1 by default; a number, a table by route (`{ '/search': 5, 'POST /orders': 10 }`), or a function. */
+  cost?: number | Readonly<Record<string, number>> | ((r: Seen) => number)
+  mode?: LimitMode | ((r: Seen) => LimitMode)
+  /** Enforced for so many percent of the keys, always the same ones; a shadow for the others. */
+  rollout?: number
+  replaces?: string
+  bucket?: string
+  blockFor?: LimitOptions<never>['blockFor']
+  onOutage?: OnOutage
+  /** Says nothing about the count: for keys that the caller has not proved to be theirs, such as the name in a login. */
+  quiet?: boolean
+  /** Counts only responses of which this is true. Until then the request counts, so that nobody tries many at once. */
+  countWhen?: (response: Ended, r: Seen) => boolean
+  /** A response of which this is true makes the key forget what was counted. */
+  resetWhen?: (response: Ended, r: Seen) => boolean
+  /** What was really used, known when the response has ended; `cost` is the estimate set aside until then. */
+  settle?: 'ms' | 'bytes' | ((response: Ended, r: Seen) => number)
+  /**
+   * Requests within the burst wait for their turn instead of starting all at once: those after the first `delay` further
+   * ones, or all but the first. As nginx does with `limit_req … delay=`. For bucket kinds.
+   */
+  delay?: number | 'all'
+}
+
+export const GUARD_LIMIT_OPTIONS: readonly string[] = [
+  ...['policy', 'key', 'when', 'cost', 'mode', 'rollout', 'replaces', 'bucket', 'blockFor', 'onOutage', 'quiet'],
+  ...['countWhen', 'resetWhen', 'settle', 'delay'],
+]
+
+const FUNCTIONS = ['key', 'when', 'countWhen', 'resetWhen'] as const
+
+/** Refuses what cannot mean anything. What the limiter checks by itself is left to it. */
+export function checkGuardLimit(name: string, limit: GuardLimit): void {
+  const where = `limit '${name}'`
+  if (typeof limit !== 'object' || limit === null) {
+    throw expected('SLUICE_BAD_OPTION', `${where} as { policy, key?, … }`, limit)
+  }
+  for (const option of Object.keys(limit)) {
+    if (!GUARD_LIMIT_OPTIONS.includes(option))
+      throw expected('SLUICE_BAD_OPTION', `${where} with ${GUARD_LIMIT_OPTIONS.join(', ')}`, option)
+  }
+  for (const option of FUNCTIONS) {
+    const value = limit[option]
+    const isHelper = option === 'key' && value instanceof Identity
+    if (value !== undefined && typeof value !== 'function' && !isHelper) {
+      throw expected('SLUICE_BAD_OPTION', `${where} ${option} as a function of the request`, value)
+    }
+  }
+  if (limit.cost === null) throw expected('SLUICE_BAD_COST', `${where} cost as a number, a table or a function`, null)
+  checkSettle(limit.settle, where)
+  checkRollout(limit, where)
+  checkDelay(limit, where)
+  if (limit.quiet !== undefined && typeof limit.quiet !== 'boolean') {
+    throw expected('SLUICE_BAD_OPTION', `${where} quiet true or false`, limit.quiet)
+  }
+  if (limit.settle !== undefined && limit.countWhen !== undefined) {
+    throw expected('SLUICE_BAD_OPTION', `${where} with settle or countWhen`, 'both', 'settle to 0 what does not count')
+  }
+}
+
+function checkSettle(settle: GuardLimit['settle'], where: string): void {
+  if (settle === undefined || settle === 'ms' || settle === 'bytes' || typeof settle === 'function') return
+  throw expected('SLUICE_BAD_OPTION', `${where} settle 'ms', 'bytes' or a function of the response`, settle)
+}
+
+function checkRollout({ rollout, mode, key }: GuardLimit, where: string): void {
+  if (rollout === undefined) return
+  if (typeof rollout !== 'number' || !(rollout >= 0 && rollout <= 100)) {
+    throw expected('SLUICE_BAD_OPTION', `${where} rollout from 0 to 100 percent`, rollout)
+  }
+  if (mode !== undefined) throw expected('SLUICE_BAD_MODE', `${where} with rollout or mode`, 'both')
+  if (key === undefined) throw expected('SLUICE_BAD_OPTION', `${where} rollout to have keys to choose from`, 'no key')
+}
+
+const WAITING_KINDS: ReadonlySet<string> = new Set(['tokenBucket', 'leakyBucket', 'gcra'])
+
+/** What is set aside until a response has ended does not drain, so there is no saying how long to wait for it. */
+function checkDelay({ delay, policy, countWhen, settle }: GuardLimit, where: string): void {
+  if (delay === undefined) return
+  if ((countWhen ?? settle) !== undefined) {
+    throw expected('SLUICE_NOT_SUPPORTED', `${where} with delay, or with countWhen or settle`, 'both')
+  }
+  if (delay !== 'all' && !(Number.isSafeInteger(delay) && delay >= 0)) {
+    throw expected('SLUICE_BAD_OPTION', `${where} delay as a whole number from 0 on, or 'all'`, delay)
+  }
+  const { kind } = typeof policy === 'function' ? { kind: 'tokenBucket' } : policyOf(policy)
+  if (WAITING_KINDS.has(kind)) return
+  throw expected('SLUICE_NOT_SUPPORTED', `${where} delay with tokenBucket, leakyBucket or gcra`, kind)
+}
+
+/** How long a reservation is held for a response that never ends. */
+export const LONGEST_RESPONSE: Duration = '15m'

@@ -1,0 +1,200 @@
+import type { Clock } from '../../clock.ts'
+import type { Decision } from '../../decision.ts'
+import { ChargedDecision } from '../../limiter/charged-decision.ts'
+import { encodeKey } from '../../limiter/key.ts'
+import type { LimiterOptions } from '../../limiter/limiter.ts'
+import type { LimitMode, LimitOptions } from '../../limiter/limits.ts'
+import { NamedLimiter } from '../../limiter/named-limiter.ts'
+import { storeFor } from '../../limiter/options.ts'
+import type { Maybe } from '../../maybe.ts'
+import { type PolicyLike, policyOf } from '../../policy.ts'
+import { hashOf } from '../request/identity.ts'
+import { Facts, type Reader } from '../request/request-facts.ts'
+import { type Site, siteOf } from '../request/request-reading.ts'
+import { changed } from '../response/changed-refusal.ts'
+import { headerFamilies } from '../response/headers.ts'
+import { DENIED, GONE, type Refusal, refusalOf } from '../response/refusal.ts'
+import { Answering } from '../response/response-fields.ts'
+import { type AnyLimiter, type AnyReservation, Following, SET_ASIDE } from './after-response.ts'
+import { inTurn } from './delay.ts'
+import type { GuardEvent } from './guard-event.ts'
+import { LONGEST_RESPONSE } from './guard-limit.ts'
+import { type GuardOptions, limitsOf } from './guard-options.ts'
+import { Lists } from './lists.ts'
+import type { Outcome } from './outcome.ts'
+import { type Preflights, preflightsOf } from './preflights.ts'
+import { Telling } from './reporter.ts'
+import { RouteGuards } from './route-guards.ts'
+import { type Route, withRoute } from './route-options.ts'
+import { safeLimits } from './safe-limits.ts'
+
+/** `rateLimit` of every adapter takes a guard in place of its options: to share one, or to change it while it runs. */
+export function createGuard(options: GuardOptions): Guard {
+  return new Guard(options)
+}
+
+/** From a request to what becomes of it, whatever the framework: who asks, what it costs, one decision, the answer. */
+export class Guard {
+  /** What the limits are decided by: `shadows` says what enforcing the shadows would change. */
+  readonly limiter: AnyLimiter
+  private readonly options: GuardOptions
+  /** Not named `limits`: adapters take options or a guard, and the types of `r` in a user's functions come from both. */
+  private readonly bound: Readonly<Record<string, LimitOptions<Facts>>>
+  private readonly site: Site
+  private readonly lists: Lists
+  private readonly preflights: Preflights | undefined
+  private readonly telling: Telling
+  private readonly answering: Answering
+  private readonly following: Following
+  private readonly clock: Clock
+  /** Whether anything is to be done when a response has ended, and whether costs are only known then. */
+  private readonly follows: boolean
+  private readonly reserves: boolean
+  private readonly ownStore: boolean
+  private readonly routes: RouteGuards
+  private off = false
+
+  constructor(options: GuardOptions) {
+    const limits = limitsOf(options)
+    const { name = 'default', prefix = 'sluice', onDecision } = options
+    this.ownStore = options.store === undefined
+    this.routes = new RouteGuards((route, own) => new Guard(withRoute(this.options, limits, route, own)))
+    this.telling = new Telling(options)
+    const onEvent = (event: GuardEvent) => this.telling.event(event)
+    const store = storeFor<Facts>({ ...options, onEvent } as LimiterOptions<Facts>, name)
+    this.options = { ...options, store }
+    this.site = siteOf(options)
+    this.lists = new Lists(options, error => this.telling.fallback('', 'skip', 'false', error))
+    this.bound = safeLimits(limits, this.telling)
+    const tellDecision = (decision: Decision, facts: Facts) => this.telling.decision(decision, facts)
+    this.limiter = new NamedLimiter<Facts>(
+      { name, prefix, store, onEvent, ...(onDecision !== undefined && { onDecision: tellDecision }) },
+      this.bound,
+      false,
+    )
+    const bucketId = (bucket: readonly string[]) => hashOf(encodeKey([prefix, name, ...bucket], name)).slice(0, 16)
+    this.answering = new Answering(limits, headerFamilies(options.headers), bucketId)
+    this.clock = store.clock
+    this.preflights = preflightsOf(options.preflight, store.clock)
+    this.following = new Following(this.limiter, limits, this.clock, this.telling)
+    const all = Object.values(limits)
+    this.reserves = all.some(limit => limit.countWhen ?? limit.resetWhen ?? limit.settle)
+    this.follows = this.reserves || all.some(({ policy }) => typeof policy === 'function' || holdsSlots(policy))
+  }
+
+  /** What becomes of a request; undefined where no limit concerns it, and it goes on as if there were no guard. */
+  ask<Raw, Reply>(raw: Raw, reply: Reply, reader: Reader<Raw, Reply>): Maybe<Outcome | undefined> {
+    const facts = new Facts(raw, reader as Reader<unknown, never>, this.site)
+    const listed = this.lists.isEmpty ? undefined : this.lists.of(facts)
+    if (listed !== undefined || this.off) return listed === 'denied' ? refusedBy(DENIED) : undefined
+    if (this.preflights !== undefined && facts.isPreflight) return this.askPreflight(this.preflights, facts)
+    if (this.reserves) return this.askAndReserve(facts, reply, reader)
+    const decision = this.limiter.consume(facts)
+    if (decision instanceof Promise) return this.answerLater(decision, facts, reply, reader)
+    return this.answer(decision, undefined, facts, reply, reader)
+  }
+
+  /** The same guard for one route: other costs, further limits, or others in place of those of the same name. */
+  for(route: string, own: Route): Guard {
+    return this.routes.get(route, own)
+  }
+
+  /** The kill switch: of one limit, or of all of them. Without a mode they are again as they were configured. */
+  setMode(mode: LimitMode | undefined, limit?: string): void {
+    const isOfRoutes = limit !== undefined && !Object.hasOwn(this.bound, limit) && this.routes.have(limit)
+    const names = limit === undefined ? Object.keys(this.bound) : isOfRoutes ? [] : [limit]
+    for (const name of names) this.limiter.setMode(name, mode ?? this.bound[name]?.mode ?? 'enforce')
+    this.off = limit === undefined && mode === 'off'
+    this.routes.setMode(mode, limit)
+  }
+
+  /** Whether the guard or one of its routes has the limit; all of them, where none is named. */
+  has(limit: string | undefined): boolean {
+    return limit === undefined || Object.hasOwn(this.bound, limit) || this.routes.have(limit)
+  }
+
+  close(): Maybe<void> {
+    this.routes.close()
+    this.preflights?.close()
+    const closed = this.limiter.close()
+    return this.ownStore ? this.options.store!.close() : closed
+  }
+
+  /** A preflight that passes is answered as if there were no guard. */
+  private askPreflight(preflights: Preflights, facts: Facts): Outcome | undefined {
+    const decision = preflights.decide(facts)
+    this.telling.decision(decision, facts)
+    if (decision.allowed) return undefined
+    return { ...refusedBy(this.refusal(decision, facts)), expose: this.answering.exposed }
+  }
+
+  private askAndReserve<Reply>(facts: Facts, reply: Reply, reader: Reader<never, Reply>): Maybe<Outcome | undefined> {
+    const reservation = this.limiter.reserve(facts, { cost: SET_ASIDE, ttl: LONGEST_RESPONSE })
+    const go = (held: AnyReservation) => this.answer(held.decision, held, facts, reply, reader)
+    return reservation instanceof Promise ? reservation.then(go) : go(reservation)
+  }
+
+  private answerLater<Reply>(
+    decision: Promise<Decision>,
+    facts: Facts,
+    reply: Reply,
+    reader: Reader<never, Reply>,
+  ): Promise<Outcome | undefined> {
+    return decision.then(made => this.answer(made, undefined, facts, reply, reader))
+  }
+
+  private answer<Reply>(
+    decision: Decision,
+    reservation: AnyReservation | undefined,
+    facts: Facts,
+    reply: Reply,
+    reader: Reader<never, Reply>,
+  ): Maybe<Outcome | undefined> {
+    if (!(decision instanceof ChargedDecision) || decision.charges.length === 0) return undefined // no limit applied
+    const { answering } = this
+    const outcome: Outcome = {
+      decision,
+      fields: answering.fields(decision, facts),
+      expose: facts.isCrossOrigin ? answering.exposed : undefined,
+      refusal: decision.allowed ? undefined : this.refusal(decision, facts),
+      ended: this.follows && decision.allowed ? this.following.after(decision, reservation, facts) : undefined,
+      measures: this.reserves,
+    }
+    const delayMs = decision.allowed ? answering.delayMs(decision, facts) : 0
+    if (delayMs === 0) return outcome
+    return inTurn(this.clock, delayMs, callback => reader.onClose(reply, callback)).then(here => {
+      if (here) return outcome
+      this.giveBack(decision, reservation)
+      return refusedBy(GONE)
+    })
+  }
+
+  private refusal(decision: Decision, facts: Facts): Refusal {
+    const { answering } = this
+    const states = decision.limits
+    const { refuse } = this.options
+    const refusal = refusalOf(decision, states, name => answering.isShared(name), answering.isQuiet(states))
+    if (refuse === undefined) return refusal
+    try {
+      return changed(refusal, parts => refuse(parts, decision, facts.seen))
+    } catch (error) {
+      this.telling.fallback('', 'refuse', 'the usual refusal', error)
+      return refusal
+    }
+  }
+
+  /** A request that left the queue never was. */
+  private giveBack(decision: Decision, reservation: AnyReservation | undefined): void {
+    decision.release()
+    const given = reservation === undefined ? this.limiter.refund(decision) : reservation.cancel()
+    if (given instanceof Promise) given.catch(error => this.telling.fallback('', 'delay', 'the slot as taken', error))
+  }
+}
+
+function holdsSlots(policy: PolicyLike): boolean {
+  return policyOf(policy).kind === 'concurrency'
+}
+
+function refusedBy(refusal: Refusal): Outcome {
+  return { decision: undefined, fields: [], expose: undefined, refusal, ended: undefined, measures: false }
+}

@@ -1,0 +1,55 @@
+import { expected } from '../../errors.ts'
+import { type Policy, type PolicyLike, policyOf } from '../../policy.ts'
+import type { Seen } from '../request/request-facts.ts'
+import { strictest } from './strictest.ts'
+
+/** A policy by plan. It can be changed while it runs; what a caller has used stays used. */
+export interface Plans {
+  (r: Seen): Policy
+  /** What somebody gets whose plan is not in the table. */
+  readonly strictest: Policy
+  /** Adds a plan or changes one, at once. */
+  set(plan: string, policy: PolicyLike): void
+}
+
+/** A plan that nobody has described: a typing error, or one too new for this process. */
+export class UnknownPlan extends Error {
+  override readonly name = 'UnknownPlan'
+  readonly plan: string
+
+  constructor(plan: string, known: readonly string[]) {
+    super(`expected one of the plans ${known.join(', ')}, got '${plan}'; the strictest is used`)
+    this.plan = plan
+  }
+}
+
+/**
+ * `plans({ anonymous: '60/h', free: '100/m', pro: '1000/m' })` as a limit's `policy`. The plan is `r.user.plan`,
+ * `r.auth.plan` or `r.plan` unless `planOf` says otherwise; who has none is `anonymous`, or gets the strictest.
+ */
+export function plans(
+  table: Readonly<Record<string, PolicyLike>>,
+  planOf: (r: Seen) => string | undefined = r => r.user?.plan ?? r.auth?.plan ?? r.plan,
+): Plans {
+  if (typeof table !== 'object' || table === null || Object.keys(table).length === 0) {
+    throw expected('SLUICE_BAD_OPTION', "plans such as { anonymous: '60/h', pro: '1000/m' }", table)
+  }
+  if (typeof planOf !== 'function') throw expected('SLUICE_BAD_OPTION', 'planOf as a function of the request', planOf)
+  const policies = new Map(Object.entries(table).map(([plan, policy]) => [plan, policyOf(policy)]))
+  let least = strictest([...policies.values()])!
+
+  const choose = (r: Seen): Policy => {
+    const plan = planOf(r) ?? 'anonymous'
+    const policy = policies.get(plan)
+    if (policy !== undefined) return policy
+    if (plan === 'anonymous') return least
+    throw new UnknownPlan(String(plan), [...policies.keys()])
+  }
+  const set = (plan: string, policy: PolicyLike) => {
+    policies.set(plan, policyOf(policy))
+    least = strictest([...policies.values()])!
+  }
+  return Object.defineProperties(Object.assign(choose, { set }), {
+    strictest: { get: () => least },
+  }) as unknown as Plans
+}

@@ -1,0 +1,41 @@
+import type { Decision } from '../../decision.ts'
+import type { Facts } from '../request/request-facts.ts'
+import type { GuardEvent } from './guard-event.ts'
+import type { GuardSettings } from './guard-options.ts'
+import { UnknownPlan } from './plans.ts'
+
+/** Tells those who listen. What they throw changes nothing about what is answered. */
+export class Telling {
+  private readonly limiter: string
+  private readonly onEvent: GuardSettings['onEvent']
+  private readonly onDecision: GuardSettings['onDecision']
+
+  constructor({ name = 'default', onEvent, onDecision }: GuardSettings) {
+    this.limiter = name
+    this.onEvent = onEvent
+    this.onDecision = onDecision
+  }
+
+  event(event: GuardEvent): void {
+    try {
+      this.onEvent?.(event)
+    } catch {
+      // Nobody is left to tell.
+    }
+  }
+
+  decision(decision: Decision, facts: Facts): void {
+    try {
+      this.onDecision?.(decision, facts.seen)
+    } catch (error) {
+      this.fallback('', 'onDecision', 'nothing', error)
+    }
+  }
+
+  /** An option did not work for a request, and what was used in its place. */
+  fallback(limit: string, option: string, used: string, error: unknown): void {
+    const { limiter } = this
+    if (error instanceof UnknownPlan) this.event({ type: 'unknown-plan', limiter, limit, plan: error.plan })
+    else this.event({ type: 'fallback', limiter, limit, option, used, error })
+  }
+}

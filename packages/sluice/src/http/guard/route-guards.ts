@@ -1,0 +1,46 @@
+import type { LimitMode } from '../../limiter/limits.ts'
+import type { Guard } from './guard.ts'
+import type { Route } from './route-options.ts'
+
+/** The guards of single routes, made when first asked for, and switched together with the guard they belong to. */
+export class RouteGuards {
+  private readonly make: (route: string, own: Route) => Guard
+  /** By what a route says, then by its name: several routes may say the same, and several may have one name. */
+  private readonly guards = new Map<Route, Map<string, Guard>>()
+  /** What was switched by hand since all were: routes that come later are switched, too. */
+  private readonly modes = new Map<string | undefined, LimitMode | undefined>()
+
+  constructor(make: (route: string, own: Route) => Guard) {
+    this.make = make
+  }
+
+  get(route: string, own: Route): Guard {
+    let named = this.guards.get(own)
+    let guard = named?.get(route)
+    if (guard !== undefined) return guard
+    guard = this.make(route, own)
+    for (const [limit, mode] of this.modes) if (guard.has(limit)) guard.setMode(mode, limit)
+    named ??= new Map()
+    this.guards.set(own, named.set(route, guard))
+    return guard
+  }
+
+  /** A route may have put another limit in place of one of that name, or have one that no other has. */
+  have(limit: string): boolean {
+    return this.all().some(guard => guard.has(limit))
+  }
+
+  setMode(mode: LimitMode | undefined, limit: string | undefined): void {
+    for (const guard of this.all()) if (guard.has(limit)) guard.setMode(mode, limit)
+    if (limit === undefined) this.modes.clear()
+    this.modes.set(limit, mode)
+  }
+
+  close(): void {
+    for (const guard of this.all()) guard.close()
+  }
+
+  private all(): Guard[] {
+    return [...this.guards.values()].flatMap(named => [...named.values()])
+  }
+}

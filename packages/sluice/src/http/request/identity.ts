@@ -1,0 +1,211 @@
+import { expected } from '../../errors.ts'
+import type { Key } from '../../limiter/limits.ts'
+import { answered, yesOrNo } from '../guard/answered.ts'
+import type { Facts, Seen } from './request-facts.ts'
+import { sha256 } from './sha256.ts'
+
+/**
+ * Who is asking, as a key. What a helper cannot find it takes from the client's address, so that nobody escapes by leaving
+ * something out. An address stands as it is; all else has its kind before it, so that no user can be named like an address.
+ */
+export class Identity {
+  readonly keyOf: (facts: Facts) => string
+
+  constructor(keyOf: (facts: Facts) => string) {
+    this.keyOf = keyOf
+  }
+}
+
+/** The client's address. */
+export function ip(): Identity {
+  return new Identity(facts => facts.ip)
+}
+
+/** A user who has proved who they are: by default `r.user.id` or `r.auth.userId`. */
+export function user(read: (r: Seen) => unknown = r => r.user?.id ?? r.auth?.userId): Identity {
+  return known('user', read)
+}
+
+/** A session that the server has found: by default `r.session.id` or `r.sessionID`, if the client's cookie names it. */
+export function session(read: (r: Seen) => unknown = foundSession): Identity {
+  return known('session', read)
+}
+
+/** Servers make a new session for whoever brings none: counted for itself, leaving the cookie out would be fresh quota. */
+function foundSession(r: Seen): unknown {
+  const id = r.session?.id ?? r.sessionID
+  return typeof id === 'string' && r.header('cookie')?.includes(id) === true ? id : undefined
+}
+
+/** The customer a user belongs to: by default `r.tenant.id` or `r.auth.tenantId`. */
+export function tenant(read: (r: Seen) => unknown = r => r.tenant?.id ?? r.auth?.tenantId): Identity {
+  return known('tenant', read)
+}
+
+/**
+ * A name as people type it: spaces around it, case, width and composition do not make another one. For login forms. A
+ * form with both `username` and `email` does not say which of them logs in, so all such forms share one key: otherwise a
+ * fresh value in the field that the login ignores would be fresh quota.
+ */
+export function username(read: (r: Seen) => unknown = typedName): Identity {
+  checkReader('username', read)
+  return known('username', r => {
+    const name = read(r)
+    return typeof name === 'string' ? folded(name.trim()) : name
+  })
+}
+
+function typedName(r: Seen): unknown {
+  const names = [r.body?.username, r.body?.email].filter(isGiven)
+  return names.length > 1 && names[0] !== names[1] ? names : names[0]
+}
+
+/** The whole name is folded, since a part of it would be another name. This bounds the work that a stranger can cause. */
+const LONGEST_FOLDED = 16_384
+
+/** By way of upper case, since some letters (ß, ς) have no other way to meet those that mean the same. */
+function folded(name: string): string {
+  if (name.length > LONGEST_FOLDED) return name
+  return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC').trim()
+}
+
+/** The program that asks, as it names itself: no identity, but with the address (`all(ip(), userAgent())`) a finer one. */
+export function userAgent(): Identity {
+  return new Identity(facts => named('agent', facts.header('user-agent')) ?? facts.ip)
+}
+
+/** The template of the route (`/orders/:id`). All that match none are one. */
+export function route(): Identity {
+  return new Identity(facts => `route:${facts.route ?? ''}`)
+}
+
+export interface Proof {
+  /** Whether the value belongs to somebody. Only then it counts for itself; else invented values would buy fresh quota. */
+  verify?: (value: string, r: Seen) => boolean
+}
+
+/**
+ * A header that says who is asking. Anybody can send one: without `verify`, or where it says no, the address counts.
+ */
+export function header(name: string, { verify }: Proof = {}): Identity {
+  if (typeof name !== 'string' || name === '') throw expected('SLUICE_BAD_OPTION', 'header() with a name', name)
+  return new Identity(facts => {
+    const value = facts.header(name)
+    if (value === undefined || !isVerified(verify, value, facts)) return facts.ip
+    return named(`header ${name.toLowerCase()}`, value) ?? facts.ip
+  })
+}
+
+/** An API key, kept only as its hash. One that `verify` does not know shares the limit of its address. */
+export function apiKey({ header: name = 'x-api-key', verify }: Proof & { header?: string } = {}): Identity {
+  return new Identity(facts => {
+    const value = keyIn(facts.header(name))
+    if (value === undefined || !isVerified(verify, value, facts)) return facts.ip
+    return `key:${hashOf(value)}`
+  })
+}
+
+function isVerified(verify: Proof['verify'], value: string, facts: Facts): boolean {
+  return verify !== undefined && yesOrNo('verify', verify(value, facts.seen) ?? false)
+}
+
+/** `Bearer abc` is the key `abc`. */
+function keyIn(value: string | undefined): string | undefined {
+  const key = value?.replace(/^bearer\s+/i, '')
+  return key === '' ? undefined : key
+}
+
+/** Several parts together: `all(ip(), route())` counts each route of each address. */
+export function all(...parts: readonly Identity[]): Identity {
+  checkParts('all', parts)
+  return new Identity(facts => {
+    // Each with its length before it, `3:abc`, so that parts cannot run together.
+    let key = '&'
+    for (const part of parts) {
+      const text = part.keyOf(facts)
+      key += `${text.length}:${text}`
+    }
+    return key
+  })
+}
+
+/** The first that finds more than the address: `firstOf(user(), apiKey({ verify }), all(ip(), userAgent()))`. */
+export function firstOf(...choices: readonly Identity[]): Identity {
+  checkParts('firstOf', choices)
+  return new Identity(facts => {
+    for (const choice of choices) {
+      const key = choice.keyOf(facts)
+      if (key !== facts.ip) return key
+    }
+    return facts.ip
+  })
+}
+
+function checkParts(helper: string, parts: readonly unknown[]): void {
+  const odd = parts.length === 0 ? undefined : parts.find(part => !(part instanceof Identity))
+  if (parts.length > 0 && odd === undefined) return
+  throw expected('SLUICE_BAD_OPTION', `${helper}() of identity helpers such as ip() and user()`, odd)
+}
+
+function known(kind: string, read: (r: Seen) => unknown): Identity {
+  checkReader(kind, read)
+  return new Identity(facts => {
+    const value = answered(read(facts.seen))
+    if (!isGiven(value)) return facts.ip
+    return named(kind, textOf(value)) ?? `${kind}?`
+  })
+}
+
+/**
+ * Whether there is a value at all. One that is there but is no text (`["victim"]` in a login form) does not fall back to
+ * the address: all such values share the key `kind?`, so that no address gets fresh guesses by them.
+ */
+function isGiven(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() !== ''
+  return value !== undefined && value !== null && value !== false
+}
+
+function checkReader(kind: string, read: unknown): void {
+  if (typeof read !== 'function') throw expected('SLUICE_BAD_OPTION', `${kind}() with a function of the request`, read)
+}
+
+/** What a user's function may answer in place of a text. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  return typeof value === 'bigint' || Number.isSafeInteger(value) || isId(value) ? String(value) : undefined
+}
+
+/** An id object of a database, such as MongoDB's ObjectId: of a class that says how it is written. No JSON makes one. */
+function isId(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype !== null && prototype !== Object.prototype && value.toString !== Object.prototype.toString
+}
+
+/** Long values are kept as their hash: what a stranger sends must not fill the store. */
+function named(kind: string, value: string | undefined): string | undefined {
+  if (value === undefined || value === '') return undefined
+  return value.length > LONGEST_PLAIN ? `${kind}#${hashOf(value)}` : `${kind}:${value}`
+}
+
+const LONGEST_PLAIN = 256
+
+/** 160 bits of it, in hex. */
+export function hashOf(value: string): string {
+  let text = ''
+  for (const byte of sha256(value).subarray(0, 20)) text += byte.toString(16).padStart(2, '0')
+  return text
+}
+
+/** A key as a user's own function gave it; undefined where it gave none. */
+export function keyFrom(value: unknown): Key | undefined {
+  if (!Array.isArray(value)) return partFrom(value)
+  const parts = value.map(partFrom).filter(part => part !== undefined)
+  return parts.length > 0 && parts.length === value.length ? parts : undefined
+}
+
+function partFrom(value: unknown): string | undefined {
+  const text = textOf(value)
+  if (text === undefined || text === '') return undefined
+  return text.length > LONGEST_PLAIN ? `#${hashOf(text)}` : text
+}

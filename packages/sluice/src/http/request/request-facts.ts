@@ -1,0 +1,165 @@
+import type { Key } from '../../limiter/limits.ts'
+import type { Policy } from '../../policy.ts'
+import type { Site } from './request-reading.ts'
+
+/** How one framework's request is read: what an adapter knows. */
+export interface Reader<Raw, Reply> {
+  method(raw: Raw): string
+  /** The path that was asked for; a query may follow it. */
+  target(raw: Raw): string
+  /** One header; several lines of it joined by `, `. The name comes in lower case. */
+  header(raw: Raw, name: string): string | undefined
+  /** Whether a header was sent, where that is cheaper to tell than to read it. */
+  has?(raw: Raw, name: string): boolean
+  /** The address at the other end of the socket, where the runtime tells it. */
+  peer(raw: Raw): string | undefined
+  /** The template of the route that serves the request (`/orders/:id`), where the framework can tell. */
+  route?(raw: Raw): string | undefined
+  /** Calls back when the client has gone; what it returns stops that. */
+  onClose(reply: Reply, callback: () => void): () => void
+}
+
+/**
+ * What the functions of a user are handed: the framework's own request (in Koa and Hono, the context) with these facts on
+ * top, so that `r.auth?.userId` and `r.route` both read as they should.
+ */
+export interface Seen {
+  /** The client's address: canonical, behind trusted proxies the one they name. */
+  readonly ip: string
+  /** The template of the matched route, `/orders/:id`; undefined where none matches. Never the raw path. */
+  readonly route: string | undefined
+  /** As it was sent, but HEAD counts as GET. */
+  readonly method: string
+  header(name: string): string | undefined
+  /** The framework's own request or context. */
+  readonly raw: unknown
+  // biome-ignore lint/suspicious/noExplicitAny: what frameworks and their plugins put on a request is theirs to type.
+  readonly [property: string]: any
+}
+
+/** One request, read as far as somebody asks, and each thing once. */
+export class Facts {
+  readonly raw: unknown
+  /** What functions chose for this request, by the index of the limit; no key (null) where it does not apply. */
+  chosen: (Policy | undefined)[] | undefined
+  keys: (Key | null | undefined)[] | undefined
+  costs: (number | undefined)[] | undefined
+  private readonly reader: Reader<unknown, never>
+  private readonly site: Site
+  private address: string | undefined
+  private template: string | null | undefined
+  private others: readonly Facts[]
+  private view: Seen | undefined
+
+  constructor(raw: unknown, reader: Reader<unknown, never>, site: Site) {
+    this.raw = raw
+    this.reader = reader
+    this.site = site
+    this.chosen = undefined
+    this.keys = undefined
+    this.costs = undefined
+    this.address = undefined
+    this.template = null
+    this.others = NO_OTHERS
+    this.view = undefined
+  }
+
+  get ip(): string {
+    this.address ??= this.readAddress(this.site.clientAddress)
+    return this.address
+  }
+
+  /** The same, not cut to its network. */
+  get wholeIp(): string {
+    return this.readAddress(this.site.wholeAddress)
+  }
+
+  get route(): string | undefined {
+    if (this.template === null) this.template = this.readRoute()
+    return this.template
+  }
+
+  /**
+   * The same request at each other route that some server finds in its path; nearly always there is none. Nobody knows
+   * which server is behind the guard: a limit applies if it does at any of them, and nothing is let off unless at all.
+   */
+  get elsewhere(): readonly Facts[] {
+    if (this.template === null) this.template = this.readRoute()
+    return this.others
+  }
+
+  get method(): string {
+    const method = this.reader.method(this.raw)
+    return method === 'HEAD' ? 'GET' : method
+  }
+
+  header(name: string): string | undefined {
+    return this.reader.header(this.raw, name.toLowerCase())
+  }
+
+  /** A browser asks on its own, for a page of another origin, whether it may ask: that is no request of the caller's. */
+  get isPreflight(): boolean {
+    const { raw, reader } = this
+    if (reader.method(raw) !== 'OPTIONS' || !this.isCrossOrigin) return false
+    return reader.header(raw, 'access-control-request-method') !== undefined
+  }
+
+  /** Asked by a page of another origin. */
+  get isCrossOrigin(): boolean {
+    const { raw, reader } = this
+    return reader.has === undefined ? reader.header(raw, 'origin') !== undefined : reader.has(raw, 'origin')
+  }
+
+  /** For functions of the user. */
+  get seen(): Seen {
+    this.view ??= new Proxy(this, onTop) as unknown as Seen
+    return this.view
+  }
+
+  private readAddress(find: Site['clientAddress']): string {
+    const { raw, reader, site } = this
+    return find(reader.peer(raw), site.trustsNobody ? noHeader : name => reader.header(raw, name))
+  }
+
+  private readRoute(): string | undefined {
+    const { routes } = this.site
+    if (routes === undefined) return this.reader.route?.(this.raw)
+    const templates = routes(this.reader.target(this.raw))
+    if (templates.length > 1) this.others = templates.slice(1).map(template => this.at(template))
+    return templates[0]
+  }
+
+  private at(template: string | undefined): Facts {
+    const facts = new Facts(this.raw, this.reader, this.site)
+    facts.template = template
+    return facts
+  }
+}
+
+function noHeader(): undefined {}
+
+const NO_OTHERS: readonly Facts[] = []
+
+/** The request that a user's function sees. */
+export function factsOf(seen: Seen): Facts {
+  return seen[ITSELF as unknown as string] as Facts
+}
+
+const ITSELF = Symbol('facts')
+const FACTS: ReadonlySet<PropertyKey> = new Set(['ip', 'route', 'method', 'header', 'raw'])
+
+/** Facts first, then what the request itself has; its methods keep it as their `this`. */
+const onTop: ProxyHandler<Facts> = {
+  get(facts, property) {
+    if (FACTS.has(property)) {
+      const fact = facts[property as 'ip']
+      return typeof fact === 'function' ? (fact as (name: string) => unknown).bind(facts) : fact
+    }
+    if (property === ITSELF) return facts
+    const raw = facts.raw as Record<PropertyKey, unknown>
+    const value = raw[property]
+    return typeof value === 'function' ? value.bind(raw) : value
+  },
+  has: (facts, property) => FACTS.has(property) || property in (facts.raw as object),
+  set: () => false,
+}

@@ -1,0 +1,40 @@
+import { expected } from '../../errors.ts'
+import { type AddressSource, clientAddress, type TrustProxy } from '../address/client-address.ts'
+import { type RouteTable, routeTable } from './routes.ts'
+
+/** Where a guard stands: what is in front of it, and which routes are behind it. */
+export interface SiteOptions {
+  /** The proxies in front: their address ranges, or how many there are. Without it, no forwarding header is believed. */
+  trustProxy?: TrustProxy
+  /** Where trusted proxies name the client: `'x-forwarded-for'` by default, or `'forwarded'`, or a header of theirs. */
+  addressFrom?: AddressSource
+  /** Addresses of one IPv6 network of so many bits are one client; 64 by default. */
+  ipv6Prefix?: number
+  /** Templates (`/orders/:id`, `/files/*`), where the framework cannot tell which route serves a request. */
+  routes?: readonly string[]
+}
+
+export interface Site {
+  readonly clientAddress: ReturnType<typeof clientAddress>
+  /** Not cut to its network: for lists, which may name a single address. */
+  readonly wholeAddress: ReturnType<typeof clientAddress>
+  /** No header can change who the client is. */
+  readonly trustsNobody: boolean
+  readonly routes: RouteTable | undefined
+}
+
+export const SITE_OPTIONS = ['trustProxy', 'addressFrom', 'ipv6Prefix', 'routes'] as const
+
+export function siteOf(options: SiteOptions): Site {
+  const { trustProxy, addressFrom, ipv6Prefix, routes } = options
+  if (routes !== undefined && !Array.isArray(routes)) {
+    throw expected('SLUICE_BAD_OPTION', "routes as a list of templates such as '/orders/:id'", routes)
+  }
+  const from = { ...(trustProxy !== undefined && { trustProxy }), ...(addressFrom !== undefined && { addressFrom }) }
+  return {
+    clientAddress: clientAddress({ ...from, ...(ipv6Prefix !== undefined && { ipv6Prefix }) }),
+    wholeAddress: clientAddress({ ...from, ipv6Prefix: 128 }),
+    trustsNobody: trustProxy === undefined,
+    routes: routes === undefined ? undefined : routeTable(routes),
+  }
+}

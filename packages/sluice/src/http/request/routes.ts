@@ -1,0 +1,86 @@
+import { expected } from '../../errors.ts'
+import { readingsOf } from './path-readings.ts'
+
+/**
+ * Finds the templates of a path, one for each way that some server reads it; undefined among them where a reading has
+ * none. The most specific stands first. Nearly every path has one reading. Within one, of several templates that fit the
+ * one with the earliest plain segment wins, whatever their order.
+ */
+export type RouteTable = (target: string) => readonly (string | undefined)[]
+
+export function routeTable(templates: readonly string[]): RouteTable {
+  const root = new Segment()
+  for (const template of templates) add(root, template)
+  return target => {
+    const readings = readingsOf(target)
+    if (readings.length === 1) return [find(root, readings[0]!, 0)]
+    const found = new Set(readings.map(segments => find(root, segments, 0)))
+    return [...found].sort((a, b) => vagueness(a) - vagueness(b))
+  }
+}
+
+/** A template without parameters says most about a path, and no template says least. */
+function vagueness(template: string | undefined): number {
+  if (template === undefined) return 3
+  return template.includes('*') ? 2 : template.includes(':') ? 1 : 0
+}
+
+/** Its author may have written it as it is sent, `/caf%C3%A9`. */
+export function templateSegments(template: string): string[] {
+  const segments = template.split('/').filter(part => part !== '')
+  return segments.map(part => decoded(part).toLowerCase())
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** One step of the way: what may follow it, and the template that ends here. */
+class Segment {
+  readonly plain = new Map<string, Segment>()
+  any: Segment | undefined
+  /** The template that takes whatever is left. */
+  rest: string | undefined
+  template: string | undefined
+}
+
+function add(root: Segment, template: string): void {
+  if (typeof template !== 'string' || !template.startsWith('/')) {
+    throw expected('SLUICE_BAD_OPTION', "routes as templates such as '/orders/:id' or '/files/*'", template)
+  }
+  let segment = root
+  for (const part of templateSegments(template)) {
+    if (part === '*') {
+      segment.rest ??= template
+      return
+    }
+    segment = part.startsWith(':') ? anyOf(segment) : plainOf(segment, part)
+  }
+  segment.template ??= template
+}
+
+function anyOf(segment: Segment): Segment {
+  segment.any ??= new Segment()
+  return segment.any
+}
+
+function plainOf(segment: Segment, part: string): Segment {
+  let next = segment.plain.get(part)
+  if (next === undefined) {
+    next = new Segment()
+    segment.plain.set(part, next)
+  }
+  return next
+}
+
+function find(segment: Segment, parts: readonly string[], index: number): string | undefined {
+  if (index === parts.length) return segment.template ?? segment.rest
+  const plain = segment.plain.get(parts[index]!)
+  return (
+    (plain && find(plain, parts, index + 1)) ?? (segment.any && find(segment.any, parts, index + 1)) ?? segment.rest
+  )
+}

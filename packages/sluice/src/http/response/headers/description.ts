@@ -1,0 +1,49 @@
+import type { LimitState } from '../../../decision.ts'
+import { limitOfPolicy, type Policy } from '../../../policy.ts'
+import { type Pace, paceOf, windowSeconds } from './pace.ts'
+import { integer, printable, quoted } from './structured.ts'
+
+/** What never changes about one limit, as strings made once. */
+export interface Description {
+  readonly name: string
+  readonly policy: Policy
+  readonly pace: Pace
+  /** Of draft 11, `RateLimit-Policy`: `"burst";q=100;w=60`. */
+  readonly policyItem: string
+  /** Of draft 11, `RateLimit`, up to the number: `"burst";r=`. */
+  readonly remainingItem: string
+  /** Of drafts 6 and 7, `RateLimit-Policy`: `100;w=60`. Empty without a window, which those drafts require. */
+  readonly olderPolicy: string
+  /** The opaque id of `X-RateLimit-Bucket`; empty where there is none. */
+  readonly bucket: string
+}
+
+/** The moving part: what `LimitState` and, for a lone limit, `Decision` both have. */
+export type Shown = Pick<LimitState, 'allowed' | 'limit' | 'remaining' | 'resetAt' | 'resetAfterMs' | 'retryAfterMs'>
+
+export interface DescribeOptions {
+  /** What callers are told to know the limit by; routes that share a limit share it. */
+  readonly bucket?: string
+  /** What is counted, by its name in the RateLimit Quota Units registry. */
+  readonly unit?: string
+}
+
+export function describe(name: string, policy: Policy, { bucket = '', unit }: DescribeOptions = {}): Description {
+  const pace = paceOf(policy)
+  const quota = integer(limitOfPolicy(policy))
+  const seconds = windowSeconds(policy)
+  const window = seconds === 0 ? '' : `;w=${seconds}`
+  const counted = unit ?? (policy.kind === 'concurrency' ? 'concurrent-requests' : 'requests')
+  const quotaUnit = counted === 'requests' ? '' : `;qu=${quoted(counted)}`
+  const burst = pace.frees === 'steadily' ? `;burst=${quota}` : ''
+  const title = quoted(name)
+  return {
+    name,
+    policy,
+    pace,
+    policyItem: `${title};q=${quota}${quotaUnit}${window}`,
+    remainingItem: `${title};r=`,
+    olderPolicy: window === '' ? '' : `${quota}${window}${burst}`,
+    bucket: printable(bucket),
+  }
+}

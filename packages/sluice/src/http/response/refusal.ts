@@ -1,0 +1,79 @@
+import type { Decision, LimitState } from '../../decision.ts'
+import { retryAfterSeconds } from './headers.ts'
+
+/** A whole response in place of the handler's. */
+export interface Refusal {
+  readonly status: number
+  /** Beside those of the decision: name, value, name, value … */
+  readonly fields: readonly string[]
+  readonly body: string
+}
+
+export const PROBLEM_JSON = 'application/problem+json'
+
+const TYPES = 'https://iana.org/assignments/http-problem-types#'
+const QUOTA = { type: `${TYPES}quota-exceeded`, title: 'Quota Exceeded' }
+const CAPACITY = { type: `${TYPES}temporary-reduced-capacity`, title: 'Temporary Reduced Capacity' }
+const ABUSE = { type: `${TYPES}abnormal-usage-detected`, title: 'Abnormal Usage Detected' }
+
+/**
+ * The refusal of a decision: 429 for the caller's own quota, 503 for what everybody shares and for an outage. Nothing in
+ * it names a key or an address; of a quiet limit, not even that it was the one.
+ */
+export function refusalOf(
+  decision: Decision,
+  states: readonly LimitState[],
+  isShared: (limit: string) => boolean,
+  quiet: boolean,
+): Refusal {
+  const { reason } = decision
+  const refused = states.filter(({ allowed, shadow }) => !allowed && !shadow)
+  const capacity = reason === 'outage' || refused.every(({ name }) => isShared(name))
+  const status = capacity ? 503 : 429
+  const seconds = retryAfterSeconds(decision.retryAfterMs)
+  const kind = kindOf(reason, capacity)
+  // What is undefined JSON leaves out.
+  const body = {
+    type: quiet ? undefined : kind.type,
+    title: quiet ? (capacity ? 'Service Unavailable' : 'Too Many Requests') : kind.title,
+    status,
+    'violated-policies': quiet ? undefined : refused.map(nameOf),
+    error: 'rate_limit_exceeded',
+    message: messageOf(reason, capacity, seconds),
+    retry_after: seconds,
+  }
+  return problemResponse(status, body, seconds)
+}
+
+function kindOf(reason: Decision['reason'], capacity: boolean): { type: string; title: string } {
+  if (capacity) return CAPACITY
+  return reason === 'blocked' ? ABUSE : QUOTA
+}
+
+function messageOf(reason: Decision['reason'], capacity: boolean, seconds: number | undefined): string {
+  if (seconds === undefined) return 'This request costs more than the limit ever allows.'
+  const wait = `Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`
+  if (reason === 'outage') return `The request could not be checked. ${wait}`
+  return capacity ? `The service is at its capacity. ${wait}` : `Too many requests. ${wait}`
+}
+
+function nameOf({ name }: LimitState): string {
+  return name
+}
+
+/** For an address on the list of those that are not served. */
+export const DENIED: Refusal = problemResponse(403, {
+  title: 'Forbidden',
+  status: 403,
+  error: 'forbidden',
+  message: 'Requests from this address are not served.',
+})
+
+/** For a client that has gone before its turn came: nobody reads it. */
+export const GONE: Refusal = { status: 499, fields: [], body: '' }
+
+function problemResponse(status: number, body: object, retryAfter?: number): Refusal {
+  const fields = ['Cache-Control', 'no-store', 'Content-Type', PROBLEM_JSON]
+  if (retryAfter !== undefined) fields.push('Retry-After', String(retryAfter))
+  return { status, fields, body: JSON.stringify(body) }
+}

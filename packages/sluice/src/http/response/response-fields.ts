@@ -1,0 +1,111 @@
+import type { Decision, LimitState } from '../../decision.ts'
+import type { ChargedDecision } from '../../limiter/charged-decision.ts'
+import { type Policy, policyOf } from '../../policy.ts'
+import { delayMs } from '../guard/delay.ts'
+import type { GuardLimit } from '../guard/guard-limit.ts'
+import type { Facts } from '../request/request-facts.ts'
+import { type Description, describe, exposedNames, type HeaderFamily, writeFields } from './headers.ts'
+
+const NOTHING: readonly string[] = []
+
+/** From a decision to what the caller is told. */
+export class Answering {
+  readonly exposed: string
+  private readonly limits: ReadonlyMap<string, AnsweredLimit>
+  private readonly families: readonly HeaderFamily[]
+  private readonly someDelay: boolean
+  private readonly someQuiet: boolean
+
+  constructor(
+    limits: Readonly<Record<string, GuardLimit>>,
+    families: readonly HeaderFamily[],
+    bucketId: (bucket: readonly string[]) => string,
+  ) {
+    const all = Object.entries(limits).map(([name, limit], i) => new AnsweredLimit(name, i, limit, bucketId))
+    this.limits = new Map(all.map(limit => [limit.name, limit]))
+    this.families = families
+    this.exposed = exposedNames(families)
+    this.someDelay = all.some(({ limit }) => limit.delay !== undefined)
+    this.someQuiet = all.some(({ limit }) => limit.quiet === true)
+  }
+
+  /** Name, value, name, value …: of every limit that applied and that the caller may know of. */
+  fields(decision: Decision, facts: Facts): readonly string[] {
+    const { families } = this
+    if (families.length === 0) return NOTHING
+    const out: string[] = []
+    const shown = decision.limits.filter(state => !state.shadow && !this.isHidden(state))
+    const described = shown.map(state => this.limitOf(state).descriptionFor(facts))
+    // A quiet limit may bind and not be shown: then there is no binding one to show.
+    const binding = shown.findIndex(({ name }) => name === decision.policy)
+    writeFields(families, described, shown, binding, decision.at, out)
+    return out
+  }
+
+  /** How long to wait for the turn: the longest of the limits that delay. */
+  delayMs(decision: ChargedDecision, facts: Facts): number {
+    if (!this.someDelay) return 0
+    let longest = 0
+    for (const [i, state] of decision.limits.entries()) {
+      const { limit, fixed, index } = this.limitOf(state)
+      const policy = fixed?.policy ?? facts.chosen?.[index]
+      if (limit.delay === undefined || policy === undefined || state.shadow) continue
+      const cost = typeof limit.cost === 'number' ? limit.cost : (facts.costs?.[index] ?? 1)
+      const ms = delayMs(policy, state, cost, limit.delay)
+      if (ms > 0) decision.startLater(i, ms)
+      longest = Math.max(longest, ms)
+    }
+    return longest
+  }
+
+  /** A limit of everybody's, not of the caller. The bucket of preflights is none of the limits, and by caller. */
+  isShared(name: string): boolean {
+    const found = this.limits.get(name)
+    return found !== undefined && found.limit.key === undefined
+  }
+
+  /** Whether a limit that refused must not be known. */
+  isQuiet(states: readonly LimitState[]): boolean {
+    return states.some(state => !state.allowed && !state.shadow && this.isHidden(state))
+  }
+
+  private isHidden(state: LimitState): boolean {
+    return this.someQuiet && this.limits.get(state.name)?.limit.quiet === true
+  }
+
+  private limitOf({ name }: LimitState): AnsweredLimit {
+    return this.limits.get(name)!
+  }
+}
+
+class AnsweredLimit {
+  readonly name: string
+  readonly index: number
+  readonly limit: GuardLimit
+  /** Where the policy is the same for everybody. */
+  readonly fixed: Description | undefined
+  private readonly described = new WeakMap<Policy, Description>()
+  private readonly options: { bucket: string; unit?: string }
+
+  constructor(name: string, index: number, limit: GuardLimit, bucketId: (bucket: readonly string[]) => string) {
+    this.name = name
+    this.index = index
+    this.limit = limit
+    const unit = limit.settle === 'bytes' ? 'content-bytes' : limit.settle === 'ms' ? 'milliseconds' : undefined
+    const bucket = limit.bucket === undefined ? [name] : ['bucket', limit.bucket]
+    this.options = { bucket: bucketId(bucket), ...(unit !== undefined && { unit }) }
+    const { policy } = limit
+    this.fixed = typeof policy === 'function' ? undefined : describe(name, policyOf(policy), this.options)
+  }
+
+  descriptionFor(facts: Facts): Description {
+    if (this.fixed !== undefined) return this.fixed
+    const policy = facts.chosen![this.index]!
+    let description = this.described.get(policy)
+    if (description === undefined) {
+      description = describe(this.name, policy, this.options)
+      this.described.set(policy, description)
+    }
+    return description
+  }
+}

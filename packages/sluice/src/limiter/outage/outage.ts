@@ -1,0 +1,102 @@
+import { type Clock, TICKS_PER_MS, toTicks } from '../../clock.ts'
+import { Charge } from '../../stores/charge.ts'
+import { decideAcross, type Parties } from '../../stores/coordinator.ts'
+import { askInline, type Intent, LOOK } from '../../stores/store.ts'
+import type { Changes } from '../changes.ts'
+import { limitOf } from '../charged-decision.ts'
+import type { LimiterEvent } from '../limiter.ts'
+import { LocalLimits } from './local-limits.ts'
+
+/** Where nothing better is known, a refusal is for a second: by then the store may be back. */
+const RETRY_TICKS = 1000 * TICKS_PER_MS
+/** The shards of a store fail one by one: a limit is whole again when none of its keys has met a fault for so long. */
+const QUIET_MS = 1000
+
+/** Decides what a store could not: by each limit's own `onOutage`, and still all or nothing. */
+export class Outage {
+  private readonly clock: Clock
+  private readonly limiter: string
+  private readonly onEvent: ((event: LimiterEvent) => void) | undefined
+  /** Made when first needed, and kept: whoever has had its share does not get another when the store comes and goes. */
+  private local: LocalLimits | undefined
+  /** The limits that are degraded, by name, and when they last met a fault. */
+  private readonly faults = new Map<string, number>()
+  private readonly parties: Parties
+
+  constructor(clock: Clock, limiter: string, changes: Changes, onEvent: ((event: LimiterEvent) => void) | undefined) {
+    this.clock = clock
+    this.limiter = limiter
+    this.onEvent = onEvent
+    this.parties = {
+      partyOf: () => this,
+      isFirst: () => true,
+      ask: (charges, intent, refused) => askInline(this.local!.store, charges, refused ? LOOK : intent),
+      giveBack: charges => changes.makeLater(charges.map(charge => ({ type: 'refund', charge }))),
+    }
+  }
+
+  /** The charges as the store decided them; those it could not, as they are decided here. */
+  settled(charges: readonly Charge[], intent: Intent): readonly Charge[] {
+    const faulty = charges.some(hasFault)
+    if (faulty || this.faults.size > 0) this.note(charges)
+    if (!faulty) return charges
+    const settled = charges.map(charge => (hasFault(charge) ? this.standIn(charge) : charge))
+    decideAcross(settled, intent, this.parties)
+    for (const [i, charge] of settled.entries()) {
+      const { cost, rule } = charges[i]!
+      // What is too much for the local limit alone will pass when the store is back.
+      const passesLater = charge.outage !== undefined && charge.retryAt === Infinity && cost <= rule.limit
+      if (passesLater) charge.retryAt = charge.at + RETRY_TICKS
+    }
+    return settled
+  }
+
+  close(): void {
+    this.local?.store.close()
+  }
+
+  /** The charge decided as if nothing or everything had been used; or, undecided yet, one against the local limit. */
+  private standIn(charge: Charge): Charge {
+    const { onOutage } = limitOf(charge)
+    const standIn = onOutage === 'local' ? this.locally(charge) : this.flatly(charge, onOutage === 'open')
+    standIn.outage = charge.fault
+    return standIn
+  }
+
+  private locally(charge: Charge): Charge {
+    this.local ??= new LocalLimits(this.clock)
+    return this.local.chargeFor(charge, charge.limit.space.localShare)
+  }
+
+  private flatly({ limit, rule, key, cost, role }: Charge, open: boolean): Charge {
+    const charge = new Charge(limit, rule, key, cost, role)
+    const tooMuch = cost > rule.limit
+    charge.at = toTicks(this.clock.now())
+    charge.allowed = open && !tooMuch
+    charge.used = open ? 0 : rule.limit * rule.perRequest
+    charge.retryAt = charge.allowed ? 0 : tooMuch ? Infinity : charge.at + RETRY_TICKS
+    charge.resetAt = open ? charge.at : charge.at + RETRY_TICKS
+    return charge
+  }
+
+  private note(charges: readonly Charge[]): void {
+    const { limiter } = this
+    const now = this.clock.now()
+    for (const charge of charges) {
+      const { name, onOutage } = limitOf(charge)
+      const lastFault = this.faults.get(name)
+      if (charge.fault !== undefined) {
+        this.faults.set(name, now)
+        const { fault: error } = charge
+        if (lastFault === undefined) this.onEvent?.({ type: 'degraded', limiter, limit: name, mode: onOutage, error })
+      } else if (lastFault !== undefined && now - lastFault >= QUIET_MS) {
+        this.faults.delete(name)
+        this.onEvent?.({ type: 'restored', limiter, limit: name })
+      }
+    }
+  }
+}
+
+function hasFault(charge: Charge): boolean {
+  return charge.fault !== undefined
+}

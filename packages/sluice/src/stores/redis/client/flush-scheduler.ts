@@ -1,0 +1,62 @@
+import { afterPoll } from '../../../clock.ts'
+import type { Link } from './client.ts'
+
+/** What has calls to send. */
+export interface Sender {
+  flush(): void
+}
+
+/** As many as let the servers begin while we write the next. */
+const MOST_TOGETHER = 32
+
+/**
+ * The calls of all shards leave together, once the event loop has seen to all that had arrived. A server's requests come
+ * in on many connections, and a cluster's answers on several, each in a turn of its own: what they ask for in one round
+ * of the loop travels in as few calls as if it had been one turn.
+ */
+export class Departures {
+  private readonly link: Link
+  private isSet = false
+  private waiting: Sender[] = []
+  private callbacks: (() => void)[] = []
+
+  constructor(link: Link) {
+    this.link = link
+  }
+
+  add(sender: Sender): void {
+    this.set()
+    this.waiting.push(sender)
+  }
+
+  /** Calls back just before what is added now leaves. */
+  whenLeaving(callback: () => void): void {
+    this.set()
+    this.callbacks.push(callback)
+  }
+
+  private set(): void {
+    if (this.isSet) return
+    this.isSet = true
+    afterPoll(() => this.leave())
+  }
+
+  private leave(): void {
+    const { waiting: senders, callbacks } = this
+    this.isSet = false
+    this.waiting = []
+    this.callbacks = []
+    for (const callback of callbacks) callback()
+    if (senders.length === 1) senders[0]!.flush()
+    else this.sendTogether(senders)
+  }
+
+  private sendTogether(senders: readonly Sender[]): void {
+    for (let from = 0; from < senders.length; from += MOST_TOGETHER) {
+      const group = senders.slice(from, from + MOST_TOGETHER)
+      this.link.together(() => {
+        for (const sender of group) sender.flush()
+      })
+    }
+  }
+}

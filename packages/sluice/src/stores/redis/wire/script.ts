@@ -1,0 +1,93 @@
+import { type ErrorCode, StoreUnavailable } from '../../../errors.ts'
+import type { Link } from '../client/client.ts'
+import type { Message } from './message.ts'
+
+/** A script as the generator made it: its text, and the name the server knows it by. */
+export interface Script {
+  readonly text: string
+  readonly sha: string
+}
+
+export interface Scripts {
+  readonly decide: Script
+  readonly inspect: Script
+  readonly plain: Script
+  readonly buckets: Script
+  readonly oneBucket: Script
+  readonly oneFixed: Script
+  readonly oneSliding: Script
+  readonly probe: Script
+  readonly instances: Script
+}
+
+/** Runs a script by its name, and once more with its text where the server does not know it (any more). */
+export function run(link: Link, message: Message): Promise<Reply> {
+  return new Promise((resolve, reject) => send(link, message, resolve, reject))
+}
+
+/** The same with no promise but the client's, for calls in their thousands. What `done` throws is a failure as well. */
+export function send(
+  link: Link,
+  { script, keys, args }: Message,
+  done: (reply: Reply) => void,
+  failed: (error: unknown) => void,
+): void {
+  const read = (bytes: unknown) => {
+    try {
+      done(replyOf(bytes))
+    } catch (error) {
+      failed(error)
+    }
+  }
+  link.evalsha(script.sha, keys, args).then(read, error => {
+    // A cluster client puts words of its own before it.
+    if (messageOf(error).includes('NOSCRIPT')) link.eval(script.text, keys, args).then(read, failed)
+    else failed(error)
+  })
+}
+
+function replyOf(bytes: unknown): Reply {
+  if (bytes instanceof Uint8Array) return new Reply(bytes)
+  throw new Error(`the script answered with ${typeof bytes} where bytes were expected`)
+}
+
+/** What a script answers: doubles, the first being the server's time. */
+export class Reply {
+  readonly length: number
+  private readonly view: DataView
+
+  constructor(bytes: Uint8Array) {
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.length = bytes.byteLength / 8
+  }
+
+  at(n: number): number {
+    return this.view.getFloat64(n * 8, true)
+  }
+}
+
+/** What a server says, and what we call it. The first that matches. */
+const FAILURES: readonly (readonly [RegExp, ErrorCode, string])[] = [
+  [/^READONLY|MASTERDOWN/, 'SLUICE_STORE_READONLY', 'the server writes nothing, being a replica'],
+  [/OOM command not allowed/, 'SLUICE_STORE_FULL', 'the server has reached its maxmemory'],
+  [/NOPERM|can't run this command/, 'SLUICE_SCRIPT_REFUSED', 'the server lets this user not run the scripts'],
+  [/^FOREIGN|WRONGTYPE/, 'SLUICE_FOREIGN_VALUE', 'a value that Sluice has not written stands at a key of its own'],
+  [/string exceeds maximum|invalid bulk length/i, 'SLUICE_KEY_TOO_LONG', 'a key is larger than the server takes'],
+  [/^(LOADING|CLUSTERDOWN|TRYAGAIN|BUSY)/, 'SLUICE_STORE_FAILED', 'the server cannot serve now'],
+  [/connection|socket|closed|ECONN|EPIPE|stream/i, 'SLUICE_STORE_UNREACHABLE', 'the connection to the server broke'],
+]
+
+export function failureOf(error: unknown): StoreUnavailable {
+  if (error instanceof StoreUnavailable) return error
+  const message = messageOf(error)
+  const [, code, what] = FAILURES.find(([pattern]) => pattern.test(message)) ?? [
+    undefined,
+    'SLUICE_STORE_FAILED' as const,
+    'the server answered with an error',
+  ]
+  return new StoreUnavailable(code, `${what}: ${message}`, error)
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

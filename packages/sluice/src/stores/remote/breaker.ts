@@ -1,0 +1,99 @@
+import { afterIfStillHere, type Clock } from '../../clock.ts'
+import { StoreUnavailable } from '../../errors.ts'
+import type { StoreEvent } from './remote-store.ts'
+
+/** What a breaker needs of the store around it. */
+export interface BreakerPanel {
+  readonly clock: Clock
+  readonly random: () => number
+  /** Resolves when the shard has answered in time. */
+  probe(shard: number): Promise<void>
+  /** Told after every change of state. */
+  changed(event: StoreEvent): void
+}
+
+/** One turn may carry a hundred calls, and one lost connection fail them all: only what repeats is an outage. */
+const MOST_FAULTY_TURNS = 2
+const PROBE_EVERY_MS = 250
+
+/**
+ * Decides whether one shard is worth asking.
+ *
+ *              a deadline passes in silence,
+ *            or faults in three turns in a row
+ *    closed ───────────────────────────────────▶ open ──┐
+ *      ▲                                          │ ▲    │ a probe fails:
+ *      └──────────── a probe succeeds ────────────┘ └────┘ the next in about 250 ms
+ *
+ * Turns are those of the event loop, by number: what is asked in one turn goes out together.
+ */
+export class Breaker {
+  private readonly shard: number
+  private readonly panel: BreakerPanel
+  /** Why the shard is not to be asked; undefined while it is closed. */
+  reason: StoreUnavailable | undefined
+  private openedAt = 0
+  /** The last turn whose calls were on their way when the shard answered. */
+  private heardIn = 0
+  private faultyTurns = 0
+  private lastFaultyTurn = 0
+  private cancelProbe: (() => void) | undefined
+  private stopped = false
+
+  constructor(shard: number, panel: BreakerPanel) {
+    this.shard = shard
+    this.panel = panel
+  }
+
+  /** The shard has answered, when all up to that turn was on its way. */
+  answered(sent: number): void {
+    this.heardIn = sent
+    this.faultyTurns = 0
+  }
+
+  /** What was sent in that turn came back undecided. */
+  failed(turn: number, error: StoreUnavailable): void {
+    if (turn === this.lastFaultyTurn) return
+    this.lastFaultyTurn = turn
+    if (++this.faultyTurns > MOST_FAULTY_TURNS) this.open(error)
+  }
+
+  /** What was sent in that turn has missed its deadline. A shard that has answered others since is slow, not gone. */
+  missed(turn: number, error: StoreUnavailable): void {
+    if (this.heardIn < turn) this.open(error)
+  }
+
+  open(error: StoreUnavailable): void {
+    if (this.reason !== undefined || this.stopped) return
+    const { shard, panel } = this
+    const message = `shard ${shard} of the store is not asked until a probe gets through, after: ${error.message}`
+    this.reason = new StoreUnavailable('SLUICE_STORE_UNREACHABLE', message, error)
+    this.openedAt = panel.clock.now()
+    this.probeSoon()
+    panel.changed({ type: 'outage', shard, error })
+  }
+
+  stop(): void {
+    this.stopped = true
+    this.cancelProbe?.()
+  }
+
+  /** Not at the same moment as other processes: a store that comes back is not to be met by all of them at once. */
+  private probeSoon(): void {
+    const { clock, random } = this.panel
+    this.cancelProbe = afterIfStillHere(clock, PROBE_EVERY_MS * (0.5 + random()), () => {
+      this.panel.probe(this.shard).then(
+        () => this.close(),
+        () => this.stopped || this.probeSoon(),
+      )
+    })
+  }
+
+  private close(): void {
+    if (this.stopped) return
+    const { shard, panel } = this
+    this.reason = undefined
+    this.faultyTurns = 0
+    panel.changed({ type: 'recovered', shard, outageMs: panel.clock.now() - this.openedAt })
+  }
+}

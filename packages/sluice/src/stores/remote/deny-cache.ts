@@ -1,0 +1,157 @@
+import { type Clock, systemClock, TICKS_PER_MS } from '../../clock.ts'
+import { expected } from '../../errors.ts'
+import { type Charge, ENFORCED } from '../charge.ts'
+import type { Change, Intent, KeyInspection, Question, Space, Store } from '../store.ts'
+import { StoreTime } from '../store-time.ts'
+import { Hearing, type Listener, type Reading } from './cached-question.ts'
+import { PromptAnswers } from './prompt-answers.ts'
+import { Refusals } from './refusals.ts'
+
+export interface DenyCacheOptions {
+  /** The longest that a refusal is repeated unasked, and so the latest that a change made elsewhere is seen. 1000 by default. */
+  forMs?: number
+  /** How many refusals to remember at most. 10,000 by default. */
+  maxEntries?: number
+  /** By which lives are measured; whatever hour it shows. */
+  clock?: Clock
+}
+
+export interface DenyCache extends Store<'async'> {
+  /** How many calls were answered without asking the store. */
+  readonly hits: number
+  /** Refusals remembered, those included that hold no more and that nobody has asked about since. */
+  readonly size: number
+}
+
+/**
+ * Answers a refusal again without asking the store: until `retryAt` it is final, since all that others can do makes it
+ * worse. What makes it better, a refund or a reset, is seen at once if it is made here, and within `forMs` otherwise.
+ *
+ * Not what may be lifted any moment: concurrency, and charges the store calls tentative. Nor a call with a shadow that
+ * stands in for a limit, which may be charged although the call is refused.
+ */
+export function denyCache(inner: Store<'async'>, options: DenyCacheOptions = {}): DenyCache {
+  const { forMs = 1000, maxEntries = 10_000, clock = systemClock } = options
+  if (!Number.isFinite(forMs) || forMs <= 0) {
+    throw expected('SLUICE_BAD_OPTION', 'forMs as a number of milliseconds above 0', forMs)
+  }
+  if (!Number.isInteger(maxEntries) || maxEntries < 1) {
+    throw expected('SLUICE_BAD_OPTION', 'maxEntries as a whole number from 1 on', maxEntries)
+  }
+  if (typeof clock?.now !== 'function') throw expected('SLUICE_BAD_CLOCK', 'a clock with now()', clock)
+  return new Denying(inner, new Refusals(maxEntries, forMs * TICKS_PER_MS), clock)
+}
+
+class Denying implements DenyCache, Listener {
+  readonly mode = 'async'
+  readonly clock: Clock
+  hits = 0
+  private readonly inner: Store<'async'>
+  readonly refusals: Refusals
+  /** Local time. Set back, it goes on as a store's does, so that a refusal's age stays true. */
+  private readonly time: StoreTime
+  private readonly prompt = new PromptAnswers()
+  private reading: Reading | undefined
+
+  constructor(inner: Store<'async'>, refusals: Refusals, localClock: Clock) {
+    this.inner = inner
+    this.clock = inner.clock
+    this.refusals = refusals
+    this.time = new StoreTime(localClock, () => {})
+    this.reading = undefined
+  }
+
+  get size(): number {
+    return this.refusals.size
+  }
+
+  bind(path: string): Space {
+    return this.inner.bind(path)
+  }
+
+  async amend(changes: readonly Change[]): Promise<number[]> {
+    this.now()
+    this.forget(changes)
+    try {
+      return await this.inner.amend(changes)
+    } finally {
+      this.forget(changes) // what was asked for meanwhile may have been answered before it
+    }
+  }
+
+  inspect(charge: Charge): Promise<KeyInspection> {
+    this.now()
+    return this.inner.inspect(charge)
+  }
+
+  close(): Promise<void> {
+    return this.inner.close()
+  }
+
+  ask(question: Question): void {
+    if (question.intent.take) {
+      this.askOnce(question)
+    } else {
+      this.now() // the store sees the time too: a clock set back must not make us think that it is earlier
+      this.inner.ask(question)
+    }
+  }
+
+  private askOnce(question: Question): void {
+    const { charges, intent } = question
+    const repeats = isRepeatable(charges, intent)
+    const isKnown = this.refusals.concern(charges)
+    if (repeats && isKnown && this.retell(question)) return
+    this.reading ??= { at: this.now() }
+    this.inner.ask(new Hearing(this, question, this.reading, repeats, isKnown))
+  }
+
+  /** Answers from what is known, if that holds. */
+  private retell(question: Question): boolean {
+    const { charges } = question
+    const now = this.now()
+    const refusal = this.refusals.find(charges, now)
+    if (refusal === undefined) return false
+    this.hits++
+    refusal.retell(charges, now)
+    void this.prompt.answer().then(() => question.done())
+    return true
+  }
+
+  /** Compares the answer with what was known when it was asked for. */
+  heard(sent: Hearing): void {
+    const { refusals } = this
+    this.reading = undefined
+    const { charges, repeats, isKnown } = sent
+    if (isKnown || refusals.kept !== sent.kept) refusals.hear(charges, sent.intent.strikes)
+    if (repeats && isFinal(charges)) refusals.keep(sent, this.now())
+    else if (repeats && isKnown) refusals.forget(charges)
+  }
+
+  private forget(changes: readonly Change[]): void {
+    // A slot given back lifts no refusal that is kept.
+    for (const { type, charge } of changes) if (type !== 'release') this.refusals.change(charge)
+  }
+
+  private now(): number {
+    return this.time.read()
+  }
+}
+
+function isRepeatable(charges: readonly Charge[], { take, holdTicks, bookTicks, strikes }: Intent): boolean {
+  if (!take || holdTicks !== 0 || bookTicks >= 0 || !strikes) return false
+  for (const { role } of charges) if (role >= 0) return false
+  return true
+}
+
+/** Refused, and nothing but time, or a change, makes it another answer. */
+function isFinal(charges: readonly Charge[]): boolean {
+  let isRefused = false
+  for (const charge of charges) {
+    if (charge.fault !== undefined) return false
+    if (charge.allowed) continue
+    if (charge.tentative || charge.rule.kind === 'slots') return false
+    if (charge.role === ENFORCED) isRefused = true
+  }
+  return isRefused
+}

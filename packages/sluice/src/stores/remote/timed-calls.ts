@@ -1,0 +1,145 @@
+import { type ErrorCode, SluiceError, StoreUnavailable } from '../../errors.ts'
+import { type Charge, isDecided } from '../charge.ts'
+import type { Intent, Question, Store } from '../store.ts'
+import type { Breaker } from './breaker.ts'
+import type { Asked, Deadlines, Turn } from './deadlines.ts'
+
+/** Faults of a key, not of its shard. */
+const OF_THE_KEY: readonly ErrorCode[] = ['SLUICE_FOREIGN_VALUE', 'SLUICE_KEY_TOO_LONG']
+
+/** What is asked of a store: each call is settled by its answer or at the deadline, and breakers hear how it went. */
+export class Calls {
+  /** Charges that were not decided in time. */
+  timeouts = 0
+  private readonly deadlines: Deadlines
+  private readonly breakerOf: (charge: Charge) => Breaker
+
+  constructor(deadlines: Deadlines, breakerOf: (charge: Charge) => Breaker) {
+    this.deadlines = deadlines
+    this.breakerOf = breakerOf
+  }
+
+  /** Asks a store, and calls back when the charges are decided; those that are not in time have a fault then. */
+  decide(store: Store<'async'>, question: Question): void {
+    const call = new Deciding(this, question)
+    this.deadlines.watch(call)
+    store.ask(call)
+  }
+
+  /** The answer, or a rejection at the deadline. */
+  inTime<T>(charges: readonly Charge[], answer: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const call = new Promised(this, charges, reject)
+      this.deadlines.watch(call)
+      answer.then(
+        value => {
+          if (call.turn === undefined) return
+          this.answered(call, call.turn)
+          resolve(value)
+        },
+        error => call.turn !== undefined && this.rejected(call, call.turn, error),
+      )
+    })
+  }
+
+  close(): void {
+    this.deadlines.close()
+  }
+
+  /** Charges that missed the deadline of what was sent in that turn. */
+  missed(charges: readonly Charge[], sentIn: number, error: StoreUnavailable): void {
+    for (const charge of charges) this.breakerOf(charge).missed(sentIn, error)
+  }
+
+  answered(call: Call, sentIn: Turn): void {
+    sentIn.remove(call)
+    for (const charge of call.charges) {
+      const { fault } = charge
+      if (charge.cached) continue // which says nothing about the shard
+      if (fault === undefined) this.breakerOf(charge).answered(this.deadlines.sent)
+      else this.faulted(charge, sentIn, fault)
+    }
+  }
+
+  private rejected(call: Promised, sentIn: Turn, error: unknown): void {
+    sentIn.remove(call)
+    const fault = faultOf(error)
+    if (fault !== undefined) for (const charge of call.charges) this.faulted(charge, sentIn, fault)
+    call.reject(fault ?? error)
+  }
+
+  private faulted(charge: Charge, sentIn: Turn, fault: StoreUnavailable): void {
+    if (!OF_THE_KEY.includes(fault.code)) this.breakerOf(charge).failed(sentIn.number, fault)
+  }
+}
+
+/** What is asked about some charges. */
+interface Call extends Asked {
+  readonly charges: readonly Charge[]
+}
+
+/** A call that is rejected when it fails. */
+class Promised implements Call {
+  turn: Turn | undefined
+  next: Asked | undefined
+  readonly charges: readonly Charge[]
+  readonly reject: (error: unknown) => void
+  private readonly calls: Calls
+
+  constructor(calls: Calls, charges: readonly Charge[], reject: (error: unknown) => void) {
+    this.turn = undefined
+    this.next = undefined
+    this.calls = calls
+    this.charges = charges
+    this.reject = reject
+  }
+
+  late(sentIn: number, error: StoreUnavailable): void {
+    this.calls.missed(this.charges, sentIn, error)
+    this.reject(error)
+  }
+}
+
+/** A call for decisions: when it is late, the charges say so. What is decided by then stays decided. */
+class Deciding implements Call, Question {
+  turn: Turn | undefined
+  next: Asked | undefined
+  readonly charges: readonly Charge[]
+  readonly intent: Intent
+  private readonly calls: Calls
+  private readonly question: Question
+
+  constructor(calls: Calls, question: Question) {
+    this.turn = undefined
+    this.next = undefined
+    this.charges = question.charges
+    this.intent = question.intent
+    this.calls = calls
+    this.question = question
+  }
+
+  done(): void {
+    if (this.turn === undefined) return
+    this.calls.answered(this, this.turn)
+    this.question.done()
+  }
+
+  late(sentIn: number, error: StoreUnavailable): void {
+    const undecided = this.charges.filter(isUndecided)
+    this.calls.timeouts += undecided.length
+    this.calls.missed(undecided, sentIn, error)
+    for (const charge of this.charges) if (isUndecided(charge)) charge.fault = error
+    this.question.done()
+  }
+}
+
+/** What a rejection says about the store; undefined where it is about the caller. */
+function faultOf(error: unknown): StoreUnavailable | undefined {
+  if (error instanceof SluiceError) return undefined
+  if (error instanceof StoreUnavailable) return error
+  return new StoreUnavailable('SLUICE_STORE_FAILED', 'the store failed, for the cause given', error)
+}
+
+function isUndecided(charge: Charge): boolean {
+  return !isDecided(charge) && charge.fault === undefined
+}
