@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Answer } from '../exchange.ts'
 
 /** Where `npm run build:studio` puts the studio, and where the package carries it. */
-const ROOT = fileURLToPath(new URL('../../studio/', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../../studio/', import.meta.url))
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
