@@ -14,7 +14,7 @@ export interface ExpressRequest extends NodeRequest, RoutedRequest {
 
 const reader: Reader<ExpressRequest, NodeResponse> = {
   ...nodeReader,
-  // Inside a mounted router `url` is only what is left of it.
+  // Inside a mounted router `url` lacks the prefix.
   target: request => request.originalUrl ?? request.url ?? '/',
   route: routeOf,
 }

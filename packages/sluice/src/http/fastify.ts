@@ -2,7 +2,7 @@ import { expected } from '../errors.ts'
 import { configOf, type RouteConfig, type Routed } from './adapters/fastify-route.ts'
 import { guardFrom } from './adapters/guard-from.ts'
 import { follow, type Next, type NodeRequest, type NodeResponse, nodeReader } from './adapters/node-exchange.ts'
-import { type Reply, setFields } from './adapters/set-fields.ts'
+import { type HeaderResponse, setFields } from './adapters/set-fields.ts'
 import { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Outcome } from './guard/outcome.ts'
@@ -13,13 +13,13 @@ import type { Refusal } from './response/refusal.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
 export type { Route } from './guard/route-options.ts'
 
-/** A Fastify request, reply and instance, as far as they are used. */
+/** The parts of a Fastify request, reply and instance that this adapter uses. */
 export interface FastifyRequest extends Routed {
   readonly raw: NodeRequest
   readonly method: string
   readonly originalUrl: string
 }
-export interface FastifyReply extends Reply {
+export interface FastifyReply extends HeaderResponse {
   readonly raw: NodeResponse
   code(status: number): unknown
   send(body: string): unknown
@@ -36,7 +36,7 @@ interface NewRoute {
   readonly config?: RouteConfig | undefined
 }
 
-/** Later hooks know more: `'preHandler'` has the body and who logged in. `'onRequest'`, the default, costs least. */
+/** The hook that runs the guard. `'preHandler'` sees the body and the user; `'onRequest'`, the default, is the cheapest. */
 export type Hook = 'onRequest' | 'preParsing' | 'preValidation' | 'preHandler'
 export type FastifyOptions = (GuardOptions | { guard: Guard }) & { hook?: Hook }
 
@@ -52,33 +52,33 @@ const reader: Reader<FastifyRequest, FastifyReply> = {
   onClose: (reply, callback) => nodeReader.onClose(reply.raw, callback),
 }
 
-/** Marks a scope where a limiter adds what routes say in their `config`: of several, only the first does. */
+/** Marks a scope that has a limiter: of several limiters, only the first adds the limits in a route's `config`. */
 const ROUTES_READ = Symbol('sluice: routes are read')
 
 /**
- * `await app.register(rateLimit, { policy: '100/m' })` limits all routes of the scope it is registered in. A route says
- * what is different about it in `config: { rateLimit: { cost: 5 } }`, with limits of its own, or with `false`.
+ * `await app.register(rateLimit, { policy: '100/m' })` limits all routes of the scope it is registered in. A route changes
+ * that in its `config`: `{ rateLimit: { cost: 5 } }`, limits of its own, or `false`.
  */
 export const rateLimit = Object.assign(
-  // Async, since what a plugin throws would end the process, and what it rejects with ends `ready`.
+  // Async, so that bad options reject `ready()`: a synchronous throw would end the process.
   async function sluice(app: FastifyInstance, { hook = 'onRequest', ...rest }: FastifyOptions): Promise<void> {
     if (!HOOKS.includes(hook)) throw expected('SLUICE_BAD_OPTION', `hook ${HOOKS.join(', ')}`, hook)
     const guard = guardOf(rest)
     const isFirst = !app.hasDecorator(ROUTES_READ)
     if (isFirst) app.decorate(ROUTES_READ, true)
     app.addHook('onRoute', ({ config, method, url }: NewRoute) => {
-      guardFor({ ...config, method, url }, guard, isFirst) // what is wrong with a route is said when it is registered
+      guardFor({ ...config, method, url }, guard, isFirst) // throws at registration if the route's options are wrong
     })
     app.addHook(hook, (request: FastifyRequest, reply: FastifyReply, third: unknown, fourth: unknown) => {
-      // Between reply and callback, `preParsing` has the body.
+      // `preParsing` passes the payload between reply and callback.
       const next = (fourth ?? third) as Next
       const asked = guardFor(configOf(request), guard, isFirst)?.ask(request, reply, reader)
       if (asked instanceof Promise) goOnLater(asked, reply, next)
-      // Here and not further in: Fastify makes it anew for each request, and calls to such are slow where not compiled along.
+      // Called here: Fastify makes `next` anew for each request, and calling it in an inner function is slower.
       else if (goesOn(asked, reply)) next()
     })
   },
-  // The hooks are for the scope that registers this, not for one of its own: what fastify-plugin does.
+  // Like fastify-plugin: the hooks are for the scope that registers this, not for a new scope inside it.
   { [Symbol.for('skip-override')]: true, [Symbol.for('fastify.display-name')]: 'sluice' },
 )
 
@@ -90,7 +90,7 @@ function guardOf(options: GuardOptions | { guard: Guard }): Guard {
   return options.guard
 }
 
-/** The guard as a route wants it; undefined where it wants none. */
+/** The guard for a route; undefined if the route is exempt. */
 function guardFor(route: RouteConfig, guard: Guard, isFirst: boolean): Guard | undefined {
   return route.rateLimit === undefined ? guard : guardWith(route.rateLimit as Route | false, route, guard, isFirst)
 }
@@ -103,16 +103,16 @@ function guardWith(own: Route | false, route: RouteConfig, guard: Guard, isFirst
   return guard.for(nameOf(route), onlyCosts.get(own)!)
 }
 
-/** Limits of its own are counted once, by the first limiter; but what a route costs, it costs in every one. */
+/** The first limiter alone counts a route's own limits, but its cost is charged by every limiter. */
 const onlyCosts = new WeakMap<Route, Route>()
 
-/** A route for GET answers HEAD as well, by a second route that Fastify makes of it. */
+/** Fastify makes a second route for HEAD from each route for GET; both have one name. */
 function nameOf({ method = '', url = '' }: RouteConfig): string {
   const methods = Array.isArray(method) ? method : [method]
   return `${methods.some(name => name === 'GET' || name === 'HEAD') ? 'GET' : methods.join()} ${url}`
 }
 
-/** Carries out what the guard has said, and tells whether the request goes on to its handler. */
+/** Writes the outcome to the reply, and returns whether the handler may run. */
 function goesOn(outcome: Outcome | undefined, reply: FastifyReply): boolean {
   if (outcome === undefined) return true
   setFields(outcome, reply)
@@ -126,7 +126,7 @@ function goOnLater(asked: Promise<Outcome | undefined>, reply: FastifyReply, nex
   asked.then(outcome => void (goesOn(outcome, reply) && next())).catch(next)
 }
 
-/** To HEAD, too: Fastify keeps the length of it and leaves the rest out. */
+/** For HEAD too: Fastify keeps the length and drops the body. */
 function refuse({ status, body }: Refusal, reply: FastifyReply): void {
   reply.code(status)
   reply.send(body)

@@ -7,16 +7,16 @@ import type { Reader } from './request/request-facts.ts'
 
 export type { GuardOptions } from './guard/guard-options.ts'
 
-/** What comes after the request: `{ params }` in Next.js, the connection's info in Deno, the server in Bun. */
-type Handler<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>
+/** `Rest` is what the runtime passes after the request: `{ params }` in Next.js, connection info in Deno, the server in Bun. */
+type FetchHandler<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>
 
 /**
  * `export const GET = rateLimit({ policy: '100/m', trustProxy: 1 })(handler)`: for Next.js route handlers, `Deno.serve`,
- * `Bun.serve`, workers, and whatever else goes from a `Request` to a `Response`.
+ * `Bun.serve`, workers, and any other handler that takes a `Request` and returns a `Response`.
  */
 export function rateLimit(options: GuardOptions | Guard) {
   const guard = guardFrom(options)
-  return function limited<Rest extends unknown[]>(handler: Handler<Rest>) {
+  return function limited<Rest extends unknown[]>(handler: FetchHandler<Rest>) {
     return async function sluice(request: Request, ...rest: Rest): Promise<Response> {
       const outcome = await guard.ask(request, request, readerFor(rest))
       if (outcome === undefined) return handler(request, ...rest)

@@ -10,7 +10,7 @@ import type { Refusal } from './response/refusal.ts'
 
 export type { GuardOptions } from './guard/guard-options.ts'
 
-/** A Hono context, as far as it is read and written. */
+/** The parts of a Hono context that this adapter uses. */
 export interface HonoContext {
   readonly req: {
     readonly raw: Request
@@ -22,7 +22,7 @@ export interface HonoContext {
       readonly path: string
       readonly handler: (...args: never[]) => unknown
     }[]
-    /** Which of the matched runs now. */
+    /** The index in `matchedRoutes` of the handler that runs now. */
     readonly routeIndex: number
   }
   readonly env: unknown
@@ -65,13 +65,13 @@ async function carryOut(
     return withFields(outcome, context.res)
   })
   if (response === context.res) return undefined
-  // Else Hono would put the fields of the old one over those of the new.
+  // Without this, Hono's setter would copy the headers of the old response over the new ones.
   context.res = undefined
   context.res = response
   return undefined
 }
 
-/** With what middleware before this one has put on the response: without it, other origins could not read the refusal. */
+/** Keeps the headers that earlier middleware has set: without CORS headers, a page of another origin could not read the refusal. */
 function refuse(outcome: Outcome, { status, fields, body }: Refusal, context: HonoContext): Response {
   const { headers } = context.res
   for (let i = 0; i < fields.length; i += 2) headers.set(fields[i]!, fields[i + 1]!)
@@ -80,9 +80,9 @@ function refuse(outcome: Outcome, { status, fields, body }: Refusal, context: Ho
 }
 
 /**
- * Middleware is matched like routes are: mostly for all methods, or by a pattern for many paths. The route is what is for
- * neither, or is the first that comes near. Of patterns for all methods (`app.all('/files/*')`) only those behind this
- * middleware can be it, and a handler is told from middleware by taking no `next`; where all take one, the last is it.
+ * Hono lists middleware among the matched routes, mostly for all methods or with a wildcard. The route is the first match
+ * for one method without a wildcard, or else the first without one. Wildcard routes (`app.all('/files/*')`) count only if
+ * they stand after this middleware: the first for one method or whose handler takes no `next`, or else the last of them.
  */
 function routeOf({ req }: HonoContext): string | undefined {
   const { matchedRoutes, routeIndex } = req
@@ -93,12 +93,12 @@ function routeOf({ req }: HonoContext): string | undefined {
   return (behind.find(pattern => isForOneMethod(pattern) || isHandler(pattern)) ?? behind.at(-1))?.path
 }
 
-type Matched = HonoContext['req']['matchedRoutes'][number]
+type MatchedRoute = HonoContext['req']['matchedRoutes'][number]
 
-function isForOneMethod({ method }: Matched): boolean {
+function isForOneMethod({ method }: MatchedRoute): boolean {
   return method !== 'ALL'
 }
 
-function isHandler({ handler }: Matched): boolean {
+function isHandler({ handler }: MatchedRoute): boolean {
   return handler.length < 2
 }

@@ -9,7 +9,7 @@ import type { Refusal } from './response/refusal.ts'
 
 export type { GuardOptions } from './guard/guard-options.ts'
 
-/** A Koa context, as far as it is read and written. */
+/** The parts of a Koa context that this adapter uses. */
 export interface KoaContext {
   readonly req: NodeRequest
   readonly res: NodeResponse
@@ -22,7 +22,7 @@ export interface KoaContext {
   set(name: string, value: string): void
 }
 
-/** `@koa/router` hangs itself on the middleware it makes. */
+/** The middleware that `@koa/router` makes has the router as its property `router`. */
 interface KoaRouter {
   match(path: string, method: string): { pathAndMethod: readonly { path: unknown; methods: readonly string[] }[] }
 }
@@ -55,18 +55,18 @@ function carryOut(outcome: Outcome | undefined, context: KoaContext, next: () =>
   return next()
 }
 
-/** Through the context, so that middleware before this one sees the answer. */
+/** Answers by way of the context, so that earlier middleware sees the answer. */
 function sendRefusal({ status, fields, body }: Refusal, context: KoaContext): void {
   context.status = status
   context.body = body
   for (let i = 0; i < fields.length; i += 2) context.set(fields[i]!, fields[i + 1]!)
 }
 
-/** The routers of the application are asked which of their routes will serve the request. */
+/** Asks the routers of the application which of their routes will serve the request. */
 function routeOf({ app, path, method }: KoaContext): string | undefined {
   const { middleware = [] } = app as { middleware?: readonly { router?: KoaRouter }[] }
   const matched = middleware.flatMap(({ router }) => router?.match(path, method).pathAndMethod ?? [])
   const templates = matched.filter(({ methods }) => methods.length > 0).map(layer => String(layer.path))
-  // A pattern for many paths is middleware as a rule, or what serves the rest.
+  // A wildcard is usually middleware or a fallback.
   return templates.find(template => !template.includes('*')) ?? templates[0]
 }

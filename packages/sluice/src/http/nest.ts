@@ -9,7 +9,7 @@ import {
 import { guardFrom } from './adapters/guard-from.ts'
 import { decorated, isSkipped } from './adapters/nest-decorators.ts'
 import { follow, type NodeRequest, type NodeResponse, nodeReader } from './adapters/node-exchange.ts'
-import { type Reply, setFields } from './adapters/set-fields.ts'
+import { type HeaderResponse, setFields } from './adapters/set-fields.ts'
 import type { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Outcome } from './guard/outcome.ts'
@@ -19,13 +19,13 @@ export { Cost, RateLimit, SkipRateLimit } from './adapters/nest-decorators.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
 export type { Route } from './guard/route-options.ts'
 
-/** What the platforms of Nest, Express and Fastify, have in common. */
+/** The parts that requests and responses of Express and Fastify have in common. */
 interface NestRequest extends NodeRequest {
   readonly originalUrl?: string
   readonly route?: { readonly path?: unknown }
   readonly routeOptions?: { readonly url?: string }
 }
-interface NestResponse extends Reply {
+interface NestResponse extends HeaderResponse {
   readonly raw?: NodeResponse
 }
 
@@ -40,10 +40,10 @@ function nodeResponse(response: NestResponse): NodeResponse {
   return response.raw ?? (response as unknown as NodeResponse)
 }
 
-/** Which guards have been asked about a request. */
+/** The guards that have decided on a request. */
 const asked = new WeakMap<NestRequest, readonly Guard[]>()
 
-/** Guards HTTP handlers. A refusal is an `HttpException`, so that exception filters see it. */
+/** Limits HTTP handlers. A refusal is an `HttpException`, so that exception filters see it. */
 export class RateLimitGuard implements CanActivate {
   readonly guard: Guard
 
@@ -56,10 +56,10 @@ export class RateLimitGuard implements CanActivate {
     const http = context.switchToHttp()
     const [request, response] = [http.getRequest<NestRequest>(), http.getResponse<NestResponse>()]
     const before = asked.get(request) ?? []
-    // The module guards every handler already: with `@UseGuards(RateLimitGuard)` besides, nothing counts twice.
+    // With both the module and `@UseGuards(RateLimitGuard)`, a request counts once.
     if (before.includes(this.guard)) return true
     asked.set(request, [...before, this.guard])
-    // Nor do the limits of decorators where a handler has several guards.
+    // Of several guards on a handler, only the first counts the limits of its decorators.
     const outcome = decorated(this.guard, context, before.length === 0).ask(request, response, reader)
     return outcome instanceof Promise ? outcome.then(made => carryOut(made, response)) : carryOut(outcome, response)
   }
@@ -74,7 +74,7 @@ function carryOut(outcome: Outcome | undefined, response: NestResponse): boolean
   return true
 }
 
-/** The platform makes JSON of an object itself. */
+/** An object, where the body is JSON: the platform serialises it. */
 function bodyOf(text: string): string | object {
   try {
     return text.startsWith('{') ? (JSON.parse(text) as object) : text
@@ -92,10 +92,10 @@ interface AsyncOptions {
 class SluiceModule {}
 
 const GUARD = Symbol('sluice guard')
-// What `@Inject(GUARD)` before the constructor's parameter would do.
+// The same as `@Inject(GUARD)` before the constructor's parameter.
 Inject(GUARD)(RateLimitGuard, undefined, 0)
 
-/** `imports: [RateLimitModule.forRoot({ policy: '100/m' })]` guards every HTTP handler of the application. */
+/** `imports: [RateLimitModule.forRoot({ policy: '100/m' })]` limits every HTTP handler of the application. */
 export const RateLimitModule = {
   forRoot(options: GuardOptions | Guard): DynamicModule {
     return moduleOf({ provide: GUARD, useValue: guardFrom(options) })
@@ -108,7 +108,7 @@ export const RateLimitModule = {
 }
 
 function moduleOf(guard: NonNullable<DynamicModule['providers']>[number]): DynamicModule {
-  // Nest looks for guards of the whole application under this name.
+  // The token under which Nest looks for guards of the whole application.
   const everywhere = { provide: 'APP_GUARD', useExisting: RateLimitGuard }
   const providers = [guard, RateLimitGuard, everywhere]
   return { module: SluiceModule, global: true, providers, exports: [GUARD, RateLimitGuard] }

@@ -7,7 +7,7 @@ export type { GuardOptions } from './guard/guard-options.ts'
 
 /**
  * `const limit = rateLimit({ policy: '100/m' })`, then `limit(request, response, () => { … })` in a server of `http` or
- * `http2`. What goes wrong on the way arrives as the argument of the callback.
+ * `http2`. The callback gets the error if the guard fails.
  */
 export function rateLimit(options: GuardOptions | Guard) {
   const guard = guardFrom(options)

@@ -1,23 +1,23 @@
-/** What can tell that a client of Node's `http` or `http2` has left. */
-export interface Leavable {
+/** A response of Node's `http` or `http2`, as far as it tells that its client has left. */
+export interface ClosingResponse {
   once(event: string, listener: () => void): unknown
   off(event: string, listener: () => void): unknown
   /** Null while the response waits behind others of a pipeline. */
   readonly socket?: object | null | undefined
-  readonly req?: { readonly socket?: Connection | null | undefined } | undefined
+  readonly req?: { readonly socket?: ClientSocket | null | undefined } | undefined
 }
 
-interface Connection {
+interface ClientSocket {
   readonly destroyed?: boolean
   once?(event: string, listener: () => void): unknown
 }
 
 /**
- * Calls back when nothing more can be sent; soon, where the client has left already, while the guard was asked. What it
- * returns stops that. A response that waits behind others of a pipeline is never told that its connection has closed: then
- * the connection itself is watched.
+ * Calls back when the connection has closed; in the next microtask if it closed before this call, while the guard waited
+ * for its store. The function it returns removes the callback. Node emits no 'close' on a response that is queued behind
+ * others of a pipeline, so for such a response this watches the connection itself.
  */
-export function whenGone(response: Leavable, callback: () => void): () => void {
+export function whenGone(response: ClosingResponse, callback: () => void): () => void {
   const connection = response.req?.socket
   if (connection?.destroyed === true) queueMicrotask(callback)
   const waiting = response.socket === null && connection?.once ? waitingFor(connection) : undefined
@@ -29,10 +29,10 @@ export function whenGone(response: Leavable, callback: () => void): () => void {
   }
 }
 
-/** One listener for a connection, however long its pipeline is: Node takes more than ten for a leak. */
-const pipelines = new WeakMap<Connection, Set<() => void>>()
+/** One listener per connection, however long its pipeline is: Node warns of a leak at more than ten. */
+const pipelines = new WeakMap<ClientSocket, Set<() => void>>()
 
-function waitingFor(connection: Connection): Set<() => void> {
+function waitingFor(connection: ClientSocket): Set<() => void> {
   const known = pipelines.get(connection)
   if (known !== undefined) return known
   const waiting = new Set<() => void>()

@@ -1,23 +1,23 @@
 /**
- * Finds the template of the route that will serve a request, before the router has come to it: `app.use(rateLimit())`
- * stands in front of the routes. The router's own layers are asked, so what matches here is what will match there.
+ * Finds the template of the route that will serve a request before the router runs, since `app.use(rateLimit())` stands in
+ * front of the routes. It asks the router's own layers, so a path matches here exactly if it will match there.
  */
 
 export interface RoutedRequest {
   method?: string | undefined
-  /** What mounted routers have taken off the path so far, and what is left of it: as Express itself reads the target. */
+  /** The prefix that mounted routers have removed so far, and the path that is left, as Express itself reads them. */
   readonly baseUrl?: string
   readonly path?: string
   readonly app?: unknown
 }
 
-/** A router of Express 4 and 5, as far as it tells what is registered. */
-interface Layer {
+/** One entry of the `stack` of an Express 4 or 5 router. */
+interface ExpressLayer {
   match(path: string): boolean
   readonly path?: string | undefined
   readonly params?: Readonly<Record<string, unknown>> | undefined
   readonly route?: { readonly path: unknown; readonly methods?: Readonly<Record<string, boolean>> } | undefined
-  readonly handle?: { readonly stack?: readonly Layer[] }
+  readonly handle?: { readonly stack?: readonly ExpressLayer[] }
 }
 
 export function routeOf({ app, baseUrl = '', path = '/', method = 'GET' }: RoutedRequest): string | undefined {
@@ -29,26 +29,26 @@ export function routeOf({ app, baseUrl = '', path = '/', method = 'GET' }: Route
   return found === undefined ? undefined : joinPaths(mounted, found)
 }
 
-/** What is left of a path for an application that is mounted there. */
+/** The path without the prefix that an application is mounted at. */
 function pathInside(mounted: string, whole: string): string {
   if (mounted === '' && whole.startsWith('/')) return whole
   return `/${whole.split('/').slice(mounted.split('/').length).join('/')}`
 }
 
-/** The template that an application is mounted at in another one; nothing for the one at the top. */
+/** The template that an application is mounted at in another one; '' for the top one. */
 function placeOf(app: unknown): string {
   const place = (app as { path?: () => string }).path?.() ?? ''
   return place === '' ? '' : place.replace(/\/+$/, '')
 }
 
 /** Express 4 has its router in `_router`, and a `router` that throws; Express 5 has `router`. */
-function layersOf(app: unknown): readonly Layer[] | undefined {
-  const { _router: older } = (app ?? {}) as { _router?: { stack?: Layer[] } }
-  return (older ?? (app as { router?: { stack?: Layer[] } } | undefined)?.router)?.stack
+function layersOf(app: unknown): readonly ExpressLayer[] | undefined {
+  const { _router: older } = (app ?? {}) as { _router?: { stack?: ExpressLayer[] } }
+  return (older ?? (app as { router?: { stack?: ExpressLayer[] } } | undefined)?.router)?.stack
 }
 
-/** The first that matches. A pattern for many paths is middleware as a rule, or what serves the rest: it comes last. */
-function find(layers: readonly Layer[], path: string, method: string): string | undefined {
+/** The first route that matches. A wildcard is usually middleware or a fallback, so it is taken only if nothing else matches. */
+function find(layers: readonly ExpressLayer[], path: string, method: string): string | undefined {
   let broad: string | undefined
   for (const layer of layers) {
     const found = templateIn(layer, path, method)
@@ -58,7 +58,7 @@ function find(layers: readonly Layer[], path: string, method: string): string | 
   return broad
 }
 
-function templateIn(layer: Layer, path: string, method: string): string | undefined {
+function templateIn(layer: ExpressLayer, path: string, method: string): string | undefined {
   const { route, handle } = layer
   if (route !== undefined)
     return takes(route.methods, method) && matches(layer, path) ? templateOf(route.path) : undefined
@@ -69,8 +69,8 @@ function templateIn(layer: Layer, path: string, method: string): string | undefi
   return found === undefined ? undefined : joinPaths(mounted, found)
 }
 
-/** A path that cannot be decoded throws, here as in the router. */
-function matches(layer: Layer, path: string): boolean {
+/** `match` throws if the path cannot be decoded; the router will not serve such a path either. */
+function matches(layer: ExpressLayer, path: string): boolean {
   try {
     return layer.match(path)
   } catch {
@@ -87,10 +87,11 @@ function templateOf(path: unknown): string {
 }
 
 /**
- * A router does not keep what it was mounted at, only what that matched: parameters are put back in their places. Where
- * one is no whole segment, its place is not known, and the text must not stand for it: anybody could make up more.
+ * A router keeps only the text that its mount path matched, so the parameters are put back in place of their values. A
+ * parameter that is not a whole segment cannot be placed; the result is then `/*`, because the text itself would let a
+ * client make up new routes.
  */
-function mountOf({ path = '', params = {} }: Layer): string {
+function mountOf({ path = '', params = {} }: ExpressLayer): string {
   const names = Object.entries(params)
   const segments = path.split('/').filter(segment => segment !== '')
   const places = segments.map(segment => {

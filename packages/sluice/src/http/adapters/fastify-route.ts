@@ -1,36 +1,36 @@
-/** What Fastify knows of a route: its `config` as the user wrote it, with the template and the methods added. */
+/** A route's `config` as the user wrote it, with the template and the methods that Fastify adds. */
 export interface RouteConfig {
   readonly url?: string | undefined
   readonly method?: string | readonly string[] | undefined
   readonly rateLimit?: unknown
 }
 
-/** A request that tells its route. */
+/** A Fastify request, as far as it tells its route. */
 export interface Routed {
   readonly routeOptions: RouteConfig & { readonly config?: RouteConfig | undefined }
 }
 
 const NO_CONFIG: RouteConfig = {}
 
-/** Where a request keeps what its route was registered with: under a symbol of Fastify's own. */
+/** The symbol under which a Fastify request keeps the context of its route. */
 let place: symbol | undefined
 
 /**
- * The config of the route that serves a request. `request.routeOptions` tells it too, but makes an object of all that is
- * known of a route each time, which costs more than to decide on a limit. So that is asked once, for the place where the
- * request has the same config by another way; a request that has none there, of another copy of Fastify, is asked again.
+ * The config of the route that serves a request. `request.routeOptions` builds a large object on every read, which costs
+ * more than a decision. So it is read once, to find the symbol under which the request holds the same config. A request
+ * without that symbol comes from another copy of Fastify, and the symbol is looked for again.
  */
 export function configOf(request: Routed): RouteConfig {
-  const route = place === undefined ? undefined : (request as Placed)[place]
+  const route = place === undefined ? undefined : (request as RequestWithRoute)[place]
   return route === undefined ? askedFor(request) : (route.config ?? NO_CONFIG)
 }
 
-type Placed = Routed & { readonly [place: symbol]: { readonly config?: RouteConfig | undefined } | undefined }
+type RequestWithRoute = Routed & { readonly [place: symbol]: { readonly config?: RouteConfig | undefined } | undefined }
 
 function askedFor(request: Routed): RouteConfig {
   const { routeOptions } = request
   const { config } = routeOptions
-  if (config === undefined) return routeOptions // the first versions that have it tell no config
-  place = Object.getOwnPropertySymbols(request).find(symbol => (request as Placed)[symbol]?.config === config)
+  if (config === undefined) return routeOptions // Fastify 4.10 to 4.20 have no `config` here
+  place = Object.getOwnPropertySymbols(request).find(symbol => (request as RequestWithRoute)[symbol]?.config === config)
   return config
 }

@@ -29,7 +29,7 @@ export function setFields({ fields, expose }: Outcome, headers: Headers): void {
   if (expose !== undefined) headers.set(EXPOSE, exposed(headers.get(EXPOSE), expose))
 }
 
-/** Tells the guard when the response has ended: its body was read to the end or given up, or the client has gone. */
+/** Tells the guard when the response has ended: its body was sent or cancelled, or the client has left. */
 export async function followResponse(
   { ended }: Outcome,
   request: Request,
@@ -45,7 +45,7 @@ export async function followResponse(
     throw error
   }
   const { status, body } = response
-  // Nobody reads the body of an answer to HEAD, so its end would never come.
+  // The server never reads the body of a response to HEAD, so its end would never come.
   if (body === null || request.method === 'HEAD') {
     ended(status, 0, false)
     return response
@@ -56,7 +56,7 @@ export async function followResponse(
   )
 }
 
-/** Calls back when the client has gone; soon, where it has left already, while the guard was asked. */
+/** Calls back when the client has left; in the next microtask if it left before this call. */
 export function whenAborted(signal: AbortSignal, callback: () => void): () => void {
   if (signal.aborted) queueMicrotask(callback)
   signal.addEventListener('abort', callback, { once: true })

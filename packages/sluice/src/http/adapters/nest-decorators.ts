@@ -3,7 +3,7 @@ import type { Guard } from '../guard/guard.ts'
 import type { GuardLimit } from '../guard/guard-limit.ts'
 import { checkRoute, type Route } from '../guard/route-options.ts'
 
-/** Kept as Nest keeps its own metadata, so that classes inherit it and what wraps a method can carry it over. */
+/** Kept as Reflect metadata like Nest's own, so that subclasses inherit it and decorators that wrap a method can copy it. */
 const LIMITS = 'sluice:limits'
 const COST = 'sluice:cost'
 const SKIP = 'sluice:skip'
@@ -11,35 +11,35 @@ const SKIP = 'sluice:skip'
 type Decorator = ClassDecorator & MethodDecorator
 
 /**
- * Further limits for a handler, or others in place of those of the same name. Those of a controller count all its
- * handlers together, and give way to those that a handler has under the same name.
+ * Adds limits to a handler, or replaces limits of the same name. Limits on a controller count all its handlers together;
+ * a handler's limit of the same name replaces them.
  */
 export function RateLimit(limits: Exclude<Route, { cost: unknown }>): Decorator {
   checkRoute('@RateLimit()', limits)
-  return say(LIMITS, limits)
+  return setMetadata(LIMITS, limits)
 }
 
-/** What a request to it costs, in the limits that have no cost of their own. */
+/** The cost of a request to this handler, in the limits that set no cost themselves. */
 export function Cost(cost: NonNullable<GuardLimit['cost']>): Decorator {
-  return say(COST, { cost })
+  return setMetadata(COST, { cost })
 }
 
-/** No limit concerns it; with `false`, a handler of a skipped controller is limited all the same. */
+/** Exempts a handler or a controller; `false` limits a handler of an exempt controller again. */
 export function SkipRateLimit(skip = true): Decorator {
-  return say(SKIP, skip)
+  return setMetadata(SKIP, skip)
 }
 
-function say(what: string, value: unknown): Decorator {
-  return (target: object, _name?: string | symbol, method?: { value?: unknown }) =>
-    Reflect.defineMetadata(what, value, (method?.value ?? target) as object)
+function setMetadata(name: string, value: unknown): Decorator {
+  return (target: object, _property?: string | symbol, method?: { value?: unknown }) =>
+    Reflect.defineMetadata(name, value, (method?.value ?? target) as object)
 }
 
-/** Whether no limit concerns the handler that a request has come to. */
+/** Whether the handler of a request is exempt. */
 export function isSkipped(context: ExecutionContext): boolean {
-  return said<boolean>(SKIP, context) === true
+  return metadataOf<boolean>(SKIP, context) === true
 }
 
-/** The guard for that handler: with the limits of its decorators if it is to count them, and with its cost. */
+/** The guard for a handler: with the cost and, if `withLimits`, the limits of its decorators. */
 export function decorated(guard: Guard, context: ExecutionContext, withLimits: boolean): Guard {
   const [controller, handler] = [context.getClass(), context.getHandler()]
   let made = guard
@@ -48,16 +48,16 @@ export function decorated(guard: Guard, context: ExecutionContext, withLimits: b
     if (all !== undefined) made = made.for(nameOf(controller), all)
     if (own !== undefined) made = made.for(`${nameOf(controller)}.${handler.name}`, own)
   }
-  const cost = said<Route>(COST, context)
+  const cost = metadataOf<Route>(COST, context)
   return cost === undefined ? made : made.for(nameOf(controller), cost)
 }
 
-/** By a handler, or else by its controller or one that this extends. */
-function said<T>(what: string, context: ExecutionContext): T | undefined {
-  return Reflect.getMetadata(what, context.getHandler()) ?? Reflect.getMetadata(what, context.getClass())
+/** The metadata of the handler, or else of its controller or the class that one extends. */
+function metadataOf<T>(name: string, context: ExecutionContext): T | undefined {
+  return Reflect.getMetadata(name, context.getHandler()) ?? Reflect.getMetadata(name, context.getClass())
 }
 
-/** Controllers of two modules may have one name, and those of two versions name and path. */
+/** Unique: controllers of two modules may share a name, and two versions of one share name and path. */
 function nameOf(controller: { readonly name: string }): string {
   const [path, version] = ['path', '__version__'].map(what => String(Reflect.getMetadata(what, controller) ?? ''))
   return `${controller.name} ${path} ${version}`.trimEnd()

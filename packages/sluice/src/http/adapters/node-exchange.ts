@@ -3,7 +3,7 @@ import type { Guard } from '../guard/guard.ts'
 import { EXPOSE, exposed, inLowerCase, joined, type Outcome } from '../guard/outcome.ts'
 import type { Reader } from '../request/request-facts.ts'
 import type { Refusal } from '../response/refusal.ts'
-import { type Leavable, whenGone } from './client-gone.ts'
+import { type ClosingResponse, whenGone } from './client-gone.ts'
 
 /** A request of Node's `http` or `http2`, as far as a guard reads it. */
 export interface NodeRequest {
@@ -20,7 +20,7 @@ interface Socket {
 }
 
 /** Its response, as far as a guard writes it. */
-export interface NodeResponse extends Leavable {
+export interface NodeResponse extends ClosingResponse {
   statusCode: number
   readonly writableFinished: boolean
   setHeader(name: string, value: string): unknown
@@ -29,7 +29,7 @@ export interface NodeResponse extends Leavable {
   getHeaderNames(): readonly string[]
   write: (...args: never[]) => boolean
   end: (...args: never[]) => unknown
-  readonly req?: (NonNullable<Leavable['req']> & { readonly method?: string | undefined }) | undefined
+  readonly req?: (NonNullable<ClosingResponse['req']> & { readonly method?: string | undefined }) | undefined
 }
 
 export type Next = (error?: unknown) => void
@@ -41,7 +41,7 @@ export const nodeReader: Reader<NodeRequest, NodeResponse> = {
     const value = request.headers[name]
     return Array.isArray(value) ? value.join(', ') : value
   },
-  /** Without reading them, where they are still as they came: Node makes `headers` when somebody first asks for it. */
+  /** Reads `rawHeaders`, since Node builds `headers` on the first read. */
   has(request, name) {
     const { rawHeaders } = request
     if (rawHeaders === undefined || rawHeaders.length === 0) return request.headers[name] !== undefined
@@ -55,7 +55,7 @@ export const nodeReader: Reader<NodeRequest, NodeResponse> = {
   onClose: whenGone,
 }
 
-/** The other end of a connection stays the same, and Node takes a long way round to tell it. */
+/** A connection's address never changes, and `remoteAddress` makes a system call. */
 const addresses = new WeakMap<Socket, string>()
 
 function addressOf(socket: Socket): string | undefined {
@@ -67,7 +67,7 @@ function addressOf(socket: Socket): string | undefined {
   return address
 }
 
-/** Asks the guard, then answers in place of the handler or goes on to it. */
+/** Asks the guard, then sends the refusal or calls `next`. */
 export function guardNode<Request extends NodeRequest>(
   guard: Guard,
   reader: Reader<Request, NodeResponse>,
@@ -90,7 +90,7 @@ function carryOut(outcome: Outcome | undefined, request: NodeRequest, response: 
   next()
 }
 
-/** Express gives every response a shape of its own, so that to call it is slow: it is asked once which fields are set. */
+/** Asks once which fields are set: a call on an Express response is slow, because every response has its own shape. */
 export function writeFields({ fields, expose }: Outcome, response: NodeResponse): void {
   const there = response.getHeaderNames()
   for (let i = 0; i < fields.length; i += 2) {
@@ -108,7 +108,7 @@ function sendRefusal({ status, fields, body }: Refusal, request: NodeRequest, re
   ;(response.end as (body?: string) => void)(request.method === 'HEAD' ? undefined : body)
 }
 
-/** Tells the guard when the response has ended, by itself or because the client has gone: whichever comes. */
+/** Tells the guard when the response has been sent or its client has left, whichever comes first. */
 export function follow({ ended, measures }: Outcome, response: NodeResponse): void {
   const bytes = measures && response.req?.method !== 'HEAD' ? countBytes(response) : () => 0
   const end = () => {
@@ -119,7 +119,7 @@ export function follow({ ended, measures }: Outcome, response: NodeResponse): vo
   response.once('finish', end)
 }
 
-/** Counts what is written to the body from now on. In HTTP/2, `end` writes its last words by way of `write`. */
+/** Counts the bytes written to the body from now on. In HTTP/2, `end` calls `write` with its last chunk. */
 function countBytes(response: NodeResponse): () => number {
   let bytes = 0
   let isLast = false

@@ -1,18 +1,18 @@
-/** What servers hand over with a request, where it tells the other end of the connection. */
-interface Beside {
+/** What a server hands over beside a request, as far as it tells the address of the client. */
+interface ServerInfo {
   /** Node, by way of `@hono/node-server`. */
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } | null }
   /** Deno. */
   readonly remoteAddr?: { readonly hostname?: string }
   /** Bun: its server itself, or under this name. */
   requestIP?(request: Request): { readonly address: string } | null
-  readonly server?: Pick<Beside, 'requestIP'>
+  readonly server?: Pick<ServerInfo, 'requestIP'>
 }
 
-/** Workers and Next.js hand over something else, and then nobody knows: a header of what is in front of them does. */
+/** The client's address, or undefined: workers and Next.js hand over no address, only their proxy's header tells it. */
 export function peerOf(request: Request, beside: unknown): string | undefined {
   if (typeof beside !== 'object' || beside === null) return undefined
-  const known = beside as Beside
+  const known = beside as ServerInfo
   const address =
     known.incoming?.socket?.remoteAddress ??
     known.remoteAddr?.hostname ??
