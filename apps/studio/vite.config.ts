@@ -3,7 +3,7 @@ import { defaultClientConditions, defineConfig } from 'vite'
 // The service's package carries what is built. Relative addresses, so that the same build works at `/` and under any sub-path.
 export default defineConfig({
   root: import.meta.dirname,
-  base: './/',
+  base: './',
   resolve: { conditions: ['@sluice/source', ...defaultClientConditions] },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {

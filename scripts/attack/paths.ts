@@ -10,7 +10,7 @@ const LIMIT = 5
 const SPELLINGS: readonly string[] = [
   ...['/login', '//login', '/login/', '/LOGIN', '/./login', '/x/../login', '/%6cogin', '/%6Cogin', '/login?a=b'],
   ...['/login;a=b', '/x/%2e%2e/login', '/x/%2E./login', '/x/..\\login', '\\login', '/x\\..\\login'],
-  `/${'.//'.repeat(130)}login`,
+  `/${'./'.repeat(130)}login`,
   `/${'a/../'.repeat(65)}login`,
   `${'/'.repeat(130)}login`,
   `/${'%2e/'.repeat(200)}login`,

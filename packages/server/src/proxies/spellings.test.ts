@@ -18,7 +18,7 @@ const READERS: Readonly<Record<string, (target: string) => string>> = {
 
 /** Spellings of the login that got past the limit on it, or nearly did. */
 const SPELLINGS: readonly string[] = [
-  `/${'.//'.repeat(130)}login`,
+  `/${'./'.repeat(130)}login`,
   `/${'a/../'.repeat(65)}login`,
   `${'/'.repeat(130)}login`,
   '/%ff/%2e%2e/login',
