@@ -34,7 +34,7 @@ export const outageFaults: readonly Fault[] = [
     ...wrapper,
     says: 'the breaker never opens: every request waits for the deadline',
     file: 'stores/remote/breaker.ts',
-    find: 'if (this.heardIn < turn) this.open(error)',
+    find: 'if (this.answeredIn < turn) this.open(error)',
     replace: '',
   },
   {

@@ -1,20 +1,20 @@
-import type { Departures, Sender } from './client/flush-scheduler.ts'
-import type { Settings } from './shard.ts'
+import type { Flushable, FlushScheduler } from './client/flush-scheduler.ts'
+import type { ShardSettings } from './shard.ts'
 import { type BatchCall, MOST_ITEMS } from './wire/batch-call.ts'
-import { failItem, type Item } from './wire/item.ts'
+import { type BatchItem, failItem } from './wire/item.ts'
 import { failureOf } from './wire/script.ts'
 
 /** As much of a round's rest as waits for more to go with. */
 const SMALL = MOST_ITEMS / 4
 
 /** When what is asked of a shard leaves, and in which calls: in the order it was asked. */
-export class Outbox implements Sender {
-  private readonly settings: Pick<Settings, 'batch' | 'link'>
-  private readonly departures: Departures
+export class BatchQueue implements Flushable {
+  private readonly settings: Pick<ShardSettings, 'batch' | 'link'>
+  private readonly scheduler: FlushScheduler
   private readonly newCall: () => BatchCall
   private readonly send: (call: BatchCall) => void
   /** What leaves next, in the order it was asked. */
-  private waiting: Item[] = []
+  private waiting: BatchItem[] = []
   /** It is looked at when this round of the event loop is over. */
   private isSet = false
   /** Full calls that are on their way. */
@@ -27,14 +27,19 @@ export class Outbox implements Sender {
   /** What waits for the answers to these. */
   private held: BatchCall[] = []
 
-  constructor(settings: Outbox['settings'], departures: Departures, newCall: Outbox['newCall'], send: Outbox['send']) {
+  constructor(
+    settings: BatchQueue['settings'],
+    scheduler: FlushScheduler,
+    newCall: BatchQueue['newCall'],
+    send: BatchQueue['send'],
+  ) {
     this.settings = settings
-    this.departures = departures
+    this.scheduler = scheduler
     this.newCall = newCall
     this.send = send
   }
 
-  add(item: Item): void {
+  add(item: BatchItem): void {
     const count = this.waiting.push(item)
     if (!this.settings.batch) this.flush()
     else if (count === MOST_ITEMS) this.leave(true)
@@ -54,7 +59,7 @@ export class Outbox implements Sender {
   private set(): void {
     if (this.isSet) return
     this.isSet = true
-    this.departures.add(this)
+    this.scheduler.add(this)
   }
 
   /**
@@ -71,7 +76,7 @@ export class Outbox implements Sender {
     const mustWait = this.held.length > 0 || (this.early.length > 0 && !isOfOneKind)
     for (const call of calls) {
       if (call.isFull) this.full.push(call)
-      if (!isOfOneKind || mustWait) call.goInFull()
+      if (!isOfOneKind || mustWait) call.disableShortForm()
       else if (isEarly && call.plainRule !== undefined) this.early.push(call)
     }
     if (mustWait) this.held.push(...calls)
@@ -96,7 +101,7 @@ export class Outbox implements Sender {
     else for (const call of calls) this.send(call)
   }
 
-  private callsOf(items: readonly Item[]): BatchCall[] {
+  private callsOf(items: readonly BatchItem[]): BatchCall[] {
     const calls: BatchCall[] = []
     let call: BatchCall | undefined
     for (const item of items) {

@@ -174,7 +174,7 @@ describe('decisions asked for in one turn', () => {
   test.each([
     ['of one policy', 1],
     ['of several', 3],
-  ])('tell the numbers of a policy once, and each key: %s', async (_, kinds) => {
+  ])('report the numbers of a policy once, and each key: %s', async (_, kinds) => {
     const store = bareStore(client)
     const limits = [987_601, 987_602, 987_603]
     const policies = [

@@ -4,7 +4,7 @@ import type { Question } from '../store.ts'
 import { holdOf } from './wire/hold.ts'
 
 /** A slot to be renewed, as long as somebody has its decision. */
-interface Held {
+interface RenewedSlot {
   readonly charge: WeakRef<Charge>
   readonly everyMs: number
   dueAt: number
@@ -18,7 +18,7 @@ const BEATS_PER_TTL = 3
  */
 export class Heartbeat {
   private readonly renew: (charge: Charge) => Promise<unknown>
-  private readonly held = new Map<number, Held>()
+  private readonly held = new Map<number, RenewedSlot>()
   private ringsAt = Infinity
   private cancelTimer: (() => void) | undefined
 

@@ -4,10 +4,10 @@ import { type Charge, isDecided } from '../charge.ts'
 import { decideAcross, type Parties } from '../coordinator.ts'
 import type { RemoteStore } from '../remote/remote-store.ts'
 import { type Change, type Intent, type KeyInspection, LOOK, type Question, type Space } from '../store.ts'
-import { Departures } from './client/flush-scheduler.ts'
+import { FlushScheduler } from './client/flush-scheduler.ts'
 import { checkServer } from './client/server-check.ts'
 import { Heartbeat } from './heartbeat.ts'
-import { type Settings, Shard, type ShardStats } from './shard.ts'
+import { RedisShard, type ShardSettings, type ShardStats } from './shard.ts'
 import { RedisSpace } from './wire/naming.ts'
 import { failureOf, type Script } from './wire/script.ts'
 
@@ -26,10 +26,10 @@ export class RedisRemote implements RemoteStore {
   connecting: Promise<void> | undefined
   /** Why this server cannot be used at all. */
   unfit: StoreUnavailable | undefined
-  private readonly settings: Settings
-  private readonly departures: Departures
+  private readonly settings: ShardSettings
+  private readonly scheduler: FlushScheduler
   /** By tag. */
-  private readonly shards: Shard[] = []
+  private readonly shards: RedisShard[] = []
   private readonly spaces = new Map<string, RedisSpace>()
   private readonly heartbeat: Heartbeat | undefined
   closed = false
@@ -45,9 +45,9 @@ export class RedisRemote implements RemoteStore {
     giveBack: taken => this.giveBack(taken),
   }
 
-  constructor(settings: Settings) {
+  constructor(settings: ShardSettings) {
     this.settings = settings
-    this.departures = new Departures(settings.link)
+    this.scheduler = new FlushScheduler(settings.link)
     if (settings.heartbeat) this.heartbeat = new Heartbeat(charge => this.amend([{ type: 'renew', charge }]))
     const { testNow } = settings
     this.clock = testNow === undefined ? this.shard(0).clock : { now: () => testNow() / 1000 }
@@ -67,7 +67,7 @@ export class RedisRemote implements RemoteStore {
   }
 
   atDeparture(callback: () => void): void {
-    if (this.settings.batch) this.departures.whenLeaving(callback)
+    if (this.settings.batch) this.scheduler.whenLeaving(callback)
     else atEndOfTurn(callback)
   }
 
@@ -92,7 +92,7 @@ export class RedisRemote implements RemoteStore {
     const { unfit, evicts } = await checkServer(this.settings.link)
     this.unfit = unfit
     if (evicts !== undefined) onEviction(evicts)
-    await this.probe(0).catch(() => undefined) // whoever asks will hear of it
+    await this.probe(0).catch(() => undefined) // the next decision reports it
     if (this.closed) return
     this.cancelCheck = afterIfStillHere(systemClock, recheckMs, () => void this.check(onEviction, recheckMs))
   }
@@ -178,8 +178,8 @@ export class RedisRemote implements RemoteStore {
     return true
   }
 
-  private shard(tag: number): Shard {
-    this.shards[tag] ??= new Shard(tag, this.settings, this.counters, this.departures, this.shards[0])
+  private shard(tag: number): RedisShard {
+    this.shards[tag] ??= new RedisShard(tag, this.settings, this.counters, this.scheduler, this.shards[0])
     return this.shards[tag]
   }
 }

@@ -58,7 +58,7 @@ const RECHECK_EVERY_MS = 60_000
 /** One limit over any number of processes: state and time are those of a Redis server, a cluster, or Valkey. */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): RedisStore {
   const { deadlineMs, connectWaitMs, tags, prefix } = checked(options)
-  const tell = options.onEvent ?? warnings()
+  const report = options.onEvent ?? warnings()
   quickenStrings()
   const remote = new RedisRemote({
     link: linkOf(client),
@@ -68,9 +68,9 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     validTicks: deadlineMs === undefined ? 0 : deadlineMs * TICKS_PER_MS,
     batch: options.batch ?? true,
     heartbeat: options.heartbeat ?? false,
-    onSetBack: ticks => tell({ type: 'clock-set-back', byMs: ticks / TICKS_PER_MS }),
+    onSetBack: ticks => report({ type: 'clock-set-back', byMs: ticks / TICKS_PER_MS }),
   })
-  remote.connect(policy => tell({ type: 'eviction', policy }), RECHECK_EVERY_MS)
+  remote.connect(policy => report({ type: 'eviction', policy }), RECHECK_EVERY_MS)
   if (options.instances === 'auto') countInstances(remote)
   else remote.localShare = options.instances === undefined ? 0.5 : 1 / options.instances
 
@@ -79,7 +79,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const guarded =
     deadlineMs === undefined
       ? undefined
-      : resilient(cached ?? remote, remote, { deadlineMs, connectWaitMs, onEvent: tell })
+      : resilient(cached ?? remote, remote, { deadlineMs, connectWaitMs, onEvent: report })
   const store: Store<'async'> = guarded ?? cached ?? remote
   return Object.assign(store, {
     stats: (): RedisStats => ({

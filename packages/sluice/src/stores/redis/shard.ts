@@ -2,23 +2,23 @@ import type { Rule } from '../../algorithms/rule.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Charge } from '../charge.ts'
 import type { Change, KeyInspection, Question } from '../store.ts'
-import { Outbox } from './batch-queue.ts'
-import type { Link } from './client/client.ts'
-import type { Departures } from './client/flush-scheduler.ts'
+import { BatchQueue } from './batch-queue.ts'
+import type { RedisLink } from './client/client.ts'
+import type { FlushScheduler } from './client/flush-scheduler.ts'
 import { ServerClock } from './client/server-clock.ts'
 import { BatchCall } from './wire/batch-call.ts'
 import { overAlready } from './wire/changes.ts'
-import { Frame } from './wire/frame.ts'
+import { CallFrame } from './wire/frame.ts'
 import { inspectionOf } from './wire/inspection.ts'
 import { changeItem } from './wire/item.ts'
-import { Keys, Specs } from './wire/message.ts'
-import { failureOf, type Reply, run, type Scripts, send } from './wire/script.ts'
+import { CallKeys, LimitSpecs } from './wire/message.ts'
+import { failureOf, run, type ScriptReply, type Scripts, send } from './wire/script.ts'
 import { phaseOf } from './wire/spec.ts'
 import { FOREIGN } from './wire/verdicts.ts'
 
 /** What all shards of a store share. */
-export interface Settings {
-  readonly link: Link
+export interface ShardSettings {
+  readonly link: RedisLink
   readonly scripts: Scripts
   readonly prefix: string
   /** The tag that a key's name starts with. */
@@ -51,36 +51,42 @@ const MICROSECONDS = 1_000_000
  * One slot of a cluster, or a whole server: what is asked here in one round of the event loop goes out as one script
  * call, or a few, in the order it was asked.
  */
-export class Shard {
+export class RedisShard {
   readonly clock: ServerClock
-  private readonly settings: Settings
+  private readonly settings: ShardSettings
   private readonly stats: ShardStats
-  private readonly frame: Frame
+  private readonly frame: CallFrame
   /** By rule: when it was last found that its keys are not plain. */
-  private readonly notPlain = new WeakMap<Rule, number>()
-  private readonly outbox: Outbox
+  private readonly notPlainSince = new WeakMap<Rule, number>()
+  private readonly queue: BatchQueue
   /** By how much time there is ahead of the server's clock, as far as this process was the one to be told. */
   private ahead = 0
 
-  constructor(tag: number, settings: Settings, stats: ShardStats, departures: Departures, sister?: Shard) {
-    this.clock = new ServerClock(sister?.clock)
+  constructor(
+    tag: number,
+    settings: ShardSettings,
+    stats: ShardStats,
+    scheduler: FlushScheduler,
+    neighbour?: RedisShard,
+  ) {
+    this.clock = new ServerClock(neighbour?.clock)
     this.settings = settings
     this.stats = stats
-    this.frame = new Frame(tag, settings)
+    this.frame = new CallFrame(tag, settings)
     const { scripts, tagOf } = settings
     const newCall = () => new BatchCall(scripts, tagOf, () => stats.late++)
-    this.outbox = new Outbox(settings, departures, newCall, call => this.send(call))
+    this.queue = new BatchQueue(settings, scheduler, newCall, call => this.send(call))
   }
 
   ask(question: Question): void {
-    this.outbox.add(question)
+    this.queue.add(question)
   }
 
   /** Nothing is sent for what is known to be over. */
   amend(change: Change): Promise<number> {
     const over = overAlready(change)
     if (over !== undefined) return Promise.resolve(over)
-    return new Promise((done, failed) => this.outbox.add(changeItem(change, done, failed)))
+    return new Promise((done, failed) => this.queue.add(changeItem(change, done, failed)))
   }
 
   /** How many processes are alive, this one included: see lua/instances.lua. */
@@ -99,8 +105,8 @@ export class Shard {
   }
 
   async inspect(charge: Charge): Promise<KeyInspection> {
-    const keys = new Keys(this.settings.tagOf)
-    const specs = new Specs(this.now())
+    const keys = new CallKeys(this.settings.tagOf)
+    const specs = new LimitSpecs(this.now())
     keys.numberOf(charge)
     specs.numberOf(charge)
     const message = {
@@ -134,7 +140,7 @@ export class Shard {
     const { link, validTicks } = this.settings
     const failed = (error: unknown) => {
       call.fail(failureOf(error))
-      this.outbox.settled(call)
+      this.queue.settled(call)
     }
     // A client that is not connected would keep it and send it when nobody waits for it any more.
     if (call.abandoned || !link.isReady()) {
@@ -142,7 +148,7 @@ export class Shard {
       return
     }
     this.stats.calls++
-    if (this.isNotPlain(call.plainRule)) call.goInFull()
+    if (this.isNotPlain(call.plainRule)) call.disableShortForm()
     const sentAt = this.clock.here()
     const now = this.clock.there(sentAt)
     const validUntil = validTicks === 0 || !this.clock.isKnown ? 0 : now + validTicks
@@ -154,18 +160,18 @@ export class Shard {
     }
   }
 
-  private answered(call: BatchCall, reply: Reply, sentAt: number, again: boolean): void {
+  private answered(call: BatchCall, reply: ScriptReply, sentAt: number, again: boolean): void {
     this.receive(call, reply, sentAt, again)
-    this.outbox.settled(call)
+    this.queue.settled(call)
   }
 
-  private receive(call: BatchCall, reply: Reply, sentAt: number, again: boolean): void {
+  private receive(call: BatchCall, reply: ScriptReply, sentAt: number, again: boolean): void {
     const first = reply.at(0)
     if (first >= 0) {
       this.clock.observe(sentAt, first)
       call.read(reply)
     } else if (first === NOT_PLAIN) {
-      this.notPlain.set(call.plainRule!, sentAt)
+      this.notPlainSince.set(call.plainRule!, sentAt)
       this.send(call, again)
     } else if (first === SET_BACK) {
       this.setBack(reply.at(1))
@@ -179,14 +185,14 @@ export class Shard {
         call.fail(tooLate())
         return
       }
-      if (!isPrompt) call.giveUpDecisions(tooLate())
+      if (!isPrompt) call.failDecisions(tooLate())
       this.send(call, true)
     }
   }
 
   /** A limit with blocks, reservations or resets will have more of them: for a while nobody tries the short way. */
   private isNotPlain(rule: Rule | undefined): boolean {
-    const seenAt = rule === undefined ? undefined : this.notPlain.get(rule)
+    const seenAt = rule === undefined ? undefined : this.notPlainSince.get(rule)
     return seenAt !== undefined && this.clock.here() - seenAt < MICROSECONDS
   }
 }

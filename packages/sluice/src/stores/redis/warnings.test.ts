@@ -6,18 +6,18 @@ import { warnings } from './warnings.ts'
 const error = new StoreUnavailable('SLUICE_STORE_TIMEOUT', 'no answer')
 const emitWarning = vi.spyOn(process, 'emitWarning')
 const clock = fakeClock()
-let hear: ReturnType<typeof warnings>
+let observe: ReturnType<typeof warnings>
 
 beforeEach(() => {
   emitWarning.mockReset().mockReturnValue()
-  hear = warnings(clock)
+  observe = warnings(clock)
 })
 
 afterAll(() => emitWarning.mockRestore())
 
 const told = () => emitWarning.mock.calls.map(([text]) => text)
-const lose = (shard: number) => hear({ type: 'outage', shard, error })
-const regain = (shard: number) => hear({ type: 'recovered', shard, outageMs: 1 })
+const lose = (shard: number) => observe({ type: 'outage', shard, error })
+const regain = (shard: number) => observe({ type: 'recovered', shard, outageMs: 1 })
 
 test('an outage of many shards is told once, and its end when the last is back', () => {
   lose(1)
@@ -43,6 +43,6 @@ test('the next one is told again', () => {
 })
 
 test('each server that evicts is told of', () => {
-  hear({ type: 'eviction', policy: 'allkeys-lru' })
+  observe({ type: 'eviction', policy: 'allkeys-lru' })
   expect(told()).toEqual([expect.stringContaining('maxmemory-policy allkeys-lru')])
 })

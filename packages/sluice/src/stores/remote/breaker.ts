@@ -34,7 +34,7 @@ export class Breaker {
   reason: StoreUnavailable | undefined
   private openedAt = 0
   /** The last turn whose calls were on their way when the shard answered. */
-  private heardIn = 0
+  private answeredIn = 0
   private faultyTurns = 0
   private lastFaultyTurn = 0
   private cancelProbe: (() => void) | undefined
@@ -47,7 +47,7 @@ export class Breaker {
 
   /** The shard has answered, when all up to that turn was on its way. */
   answered(sent: number): void {
-    this.heardIn = sent
+    this.answeredIn = sent
     this.faultyTurns = 0
   }
 
@@ -60,7 +60,7 @@ export class Breaker {
 
   /** What was sent in that turn has missed its deadline. A shard that has answered others since is slow, not gone. */
   missed(turn: number, error: StoreUnavailable): void {
-    if (this.heardIn < turn) this.open(error)
+    if (this.answeredIn < turn) this.open(error)
   }
 
   open(error: StoreUnavailable): void {

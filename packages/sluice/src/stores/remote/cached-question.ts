@@ -1,20 +1,20 @@
 import type { Charge } from '../charge.ts'
 import type { Intent, Question } from '../store.ts'
-import type { Sent } from './refusal.ts'
+import type { AnsweredQuestion } from './refusal.ts'
 
 /** One reading of the clock, for all that is asked until the next answer. Being early, it keeps no refusal too long. */
-export interface Reading {
+export interface ClockReading {
   readonly at: number
 }
 
 /** Who hears the answers. */
-export interface Listener {
+export interface AnswerListener {
   readonly refusals: { readonly changes: number; readonly kept: number }
-  heard(sent: Hearing): void
+  answered(sent: CachedQuestion): void
 }
 
 /** A question on its way, with what was known when it was asked. */
-export class Hearing implements Question, Sent {
+export class CachedQuestion implements Question, AnsweredQuestion {
   readonly charges: readonly Charge[]
   readonly intent: Intent
   readonly changes: number
@@ -24,11 +24,11 @@ export class Hearing implements Question, Sent {
   readonly repeats: boolean
   /** Does a refusal rest on one of its keys already? */
   readonly isKnown: boolean
-  private readonly listener: Listener
+  private readonly listener: AnswerListener
   private readonly question: Question
-  private readonly reading: Reading
+  private readonly reading: ClockReading
 
-  constructor(listener: Listener, question: Question, reading: Reading, repeats: boolean, isKnown: boolean) {
+  constructor(listener: AnswerListener, question: Question, reading: ClockReading, repeats: boolean, isKnown: boolean) {
     this.charges = question.charges
     this.intent = question.intent
     this.changes = listener.refusals.changes
@@ -45,7 +45,7 @@ export class Hearing implements Question, Sent {
   }
 
   done(): void {
-    this.listener.heard(this)
+    this.listener.answered(this)
     this.question.done()
   }
 }

@@ -2,30 +2,30 @@ import { after, afterPoll, type Clock } from '../../clock.ts'
 import { StoreUnavailable } from '../../errors.ts'
 
 /** Something asked of a store. */
-export interface Asked {
+export interface WatchedCall {
   /** The turn it was asked in; undefined once it is settled. */
-  turn: Turn | undefined
+  turn: CallTurn | undefined
   /** The one asked after it in the same turn. */
-  next: Asked | undefined
+  next: WatchedCall | undefined
   /** It was not answered in time, and nobody waits for it any longer. */
   late(sentIn: number, error: StoreUnavailable): void
 }
 
 /** All that was asked between two departures, mostly in one turn of the event loop: it has one deadline. */
-export class Turn {
+export class CallTurn {
   /** Turns are numbered in the order they began. */
   readonly number: number
   /** Epoch milliseconds. */
   dueAt = Infinity
   unanswered = 0
-  first: Asked | undefined
-  last: Asked | undefined
+  first: WatchedCall | undefined
+  last: WatchedCall | undefined
 
   constructor(number: number) {
     this.number = number
   }
 
-  add(asked: Asked): void {
+  add(asked: WatchedCall): void {
     asked.turn = this
     if (this.last === undefined) this.first = asked
     else this.last.next = asked
@@ -34,7 +34,7 @@ export class Turn {
   }
 
   /** What is settled is not watched any longer, and with the last of them all are let go. */
-  remove(asked: Asked): void {
+  remove(asked: WatchedCall): void {
     asked.turn = undefined
     if (--this.unanswered > 0) return
     this.first = undefined
@@ -62,9 +62,9 @@ export class Deadlines {
   private readonly clock: Clock
   private readonly deadlineMs: number
   private readonly atDeparture: (callback: () => void) => void
-  private underWay: Turn | undefined
+  private underWay: CallTurn | undefined
   /** Turns that have ended, oldest first: having the same deadline, they are due in that order. */
-  private ended: Turn[] = []
+  private ended: CallTurn[] = []
   private cancelTimer: (() => void) | undefined
   private begun = 0
   /** The number of the last turn that has ended: all that was asked until then is on its way. */
@@ -76,7 +76,7 @@ export class Deadlines {
     this.atDeparture = atDeparture
   }
 
-  watch(asked: Asked): void {
+  watch(asked: WatchedCall): void {
     const turn = this.underWay ?? this.begin()
     turn.add(asked)
   }
@@ -88,14 +88,14 @@ export class Deadlines {
     this.cancelTimer = undefined
   }
 
-  private begin(): Turn {
-    const turn = new Turn(++this.begun)
+  private begin(): CallTurn {
+    const turn = new CallTurn(++this.begun)
     this.underWay = turn
     this.atDeparture(() => this.end(turn))
     return turn
   }
 
-  private end(turn: Turn): void {
+  private end(turn: CallTurn): void {
     this.underWay = undefined
     this.sent = turn.number
     if (turn.unanswered === 0) return
@@ -120,7 +120,7 @@ export class Deadlines {
     if (this.ended.length > 0) this.arm(this.ended[0]!.dueAt - now)
   }
 
-  private expire(turns: readonly Turn[]): void {
+  private expire(turns: readonly CallTurn[]): void {
     const late = turns.filter(turn => turn.unanswered > 0)
     if (late.length === 0) return
     // One for all of them: its stack costs more than a decision does.

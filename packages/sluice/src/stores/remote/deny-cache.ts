@@ -3,9 +3,9 @@ import { expected } from '../../errors.ts'
 import { type Charge, ENFORCED } from '../charge.ts'
 import type { Change, Intent, KeyInspection, Question, Space, Store } from '../store.ts'
 import { StoreTime } from '../store-time.ts'
-import { Hearing, type Listener, type Reading } from './cached-question.ts'
+import { type AnswerListener, CachedQuestion, type ClockReading } from './cached-question.ts'
 import { PromptAnswers } from './prompt-answers.ts'
-import { Refusals } from './refusals.ts'
+import { CachedRefusals } from './refusals.ts'
 
 export interface DenyCacheOptions {
   /** The longest that a refusal is repeated unasked, and so the latest that a change made elsewhere is seen. 1000 by default. */
@@ -39,21 +39,21 @@ export function denyCache(inner: Store<'async'>, options: DenyCacheOptions = {})
     throw expected('SLUICE_BAD_OPTION', 'maxEntries as a whole number from 1 on', maxEntries)
   }
   if (typeof clock?.now !== 'function') throw expected('SLUICE_BAD_CLOCK', 'a clock with now()', clock)
-  return new Denying(inner, new Refusals(maxEntries, forMs * TICKS_PER_MS), clock)
+  return new DenyCacheStore(inner, new CachedRefusals(maxEntries, forMs * TICKS_PER_MS), clock)
 }
 
-class Denying implements DenyCache, Listener {
+class DenyCacheStore implements DenyCache, AnswerListener {
   readonly mode = 'async'
   readonly clock: Clock
   hits = 0
   private readonly inner: Store<'async'>
-  readonly refusals: Refusals
+  readonly refusals: CachedRefusals
   /** Local time. Set back, it goes on as a store's does, so that a refusal's age stays true. */
   private readonly time: StoreTime
   private readonly prompt = new PromptAnswers()
-  private reading: Reading | undefined
+  private reading: ClockReading | undefined
 
-  constructor(inner: Store<'async'>, refusals: Refusals, localClock: Clock) {
+  constructor(inner: Store<'async'>, refusals: CachedRefusals, localClock: Clock) {
     this.inner = inner
     this.clock = inner.clock
     this.refusals = refusals
@@ -101,29 +101,29 @@ class Denying implements DenyCache, Listener {
     const { charges, intent } = question
     const repeats = isRepeatable(charges, intent)
     const isKnown = this.refusals.concern(charges)
-    if (repeats && isKnown && this.retell(question)) return
+    if (repeats && isKnown && this.repeat(question)) return
     this.reading ??= { at: this.now() }
-    this.inner.ask(new Hearing(this, question, this.reading, repeats, isKnown))
+    this.inner.ask(new CachedQuestion(this, question, this.reading, repeats, isKnown))
   }
 
   /** Answers from what is known, if that holds. */
-  private retell(question: Question): boolean {
+  private repeat(question: Question): boolean {
     const { charges } = question
     const now = this.now()
     const refusal = this.refusals.find(charges, now)
     if (refusal === undefined) return false
     this.hits++
-    refusal.retell(charges, now)
+    refusal.repeat(charges, now)
     void this.prompt.answer().then(() => question.done())
     return true
   }
 
   /** Compares the answer with what was known when it was asked for. */
-  heard(sent: Hearing): void {
+  answered(sent: CachedQuestion): void {
     const { refusals } = this
     this.reading = undefined
     const { charges, repeats, isKnown } = sent
-    if (isKnown || refusals.kept !== sent.kept) refusals.hear(charges, sent.intent.strikes)
+    if (isKnown || refusals.kept !== sent.kept) refusals.observe(charges, sent.intent.strikes)
     if (repeats && isFinal(charges)) refusals.keep(sent, this.now())
     else if (repeats && isKnown) refusals.forget(charges)
   }

@@ -31,7 +31,7 @@ export class FirstConnection {
     return this.waited
   }
 
-  giveUp(): void {
+  cancel(): void {
     this.end?.(false)
   }
 }

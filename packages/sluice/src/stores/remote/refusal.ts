@@ -4,7 +4,7 @@ import type { BlockRule } from '../store.ts'
 import type { RefusedKey } from './refused-keys.ts'
 
 /** A call that the store has answered. Times other than those of the charges are local. */
-export interface Sent {
+export interface AnsweredQuestion {
   readonly charges: readonly Charge[]
   /** Or a little earlier. */
   readonly sentAt: number
@@ -14,12 +14,12 @@ export interface Sent {
 
 /**
  * A refusal that holds for a while: time passes, and what is counted only falls as the store has foreseen. It is told
- * again as the store would tell it, moved on by the time that has passed, if nobody else has charged the limit.
+ * again as the store would answer it, moved on by the time that has passed, if nobody else has charged the limit.
  *
  * Two things it cannot know. Of a window it knows what was counted, not how much of that has left since: for a cost
  * above 1, `used` may be too high. And of limits that did not bind it knows no more than what they were when asked.
  */
-export class Refusal {
+export class CachedRefusal {
   readonly name: string
   /** As the store has answered them: those who asked may do with theirs what they like. */
   readonly charges: readonly Charge[]
@@ -27,13 +27,13 @@ export class Refusal {
   /** The one that frees last. */
   readonly key: RefusedKey
   /** Neighbours by age. */
-  older: Refusal | undefined
-  newer: Refusal | undefined
+  older: CachedRefusal | undefined
+  newer: CachedRefusal | undefined
   private readonly heardAt: number
   private readonly endsAt: number
   private readonly turns: number
 
-  constructor(name: string, question: Sent, heardAt: number, ticks: number, key: RefusedKey) {
+  constructor(name: string, question: AnsweredQuestion, heardAt: number, ticks: number, key: RefusedKey) {
     this.name = name
     this.charges = question.charges.map(copyOf)
     this.changes = question.changes
@@ -50,8 +50,8 @@ export class Refusal {
     return now < this.endsAt && this.key.turns === this.turns
   }
 
-  retell(charges: readonly Charge[], now: number): void {
-    for (let i = 0; i < charges.length; i++) retell(charges[i]!, this.charges[i]!, now - this.heardAt)
+  repeat(charges: readonly Charge[], now: number): void {
+    for (let i = 0; i < charges.length; i++) repeat(charges[i]!, this.charges[i]!, now - this.heardAt)
   }
 }
 
@@ -66,7 +66,7 @@ function copyOf(charge: Charge): Charge {
   return copy
 }
 
-function retell(charge: Charge, said: Charge, elapsed: number): void {
+function repeat(charge: Charge, said: Charge, elapsed: number): void {
   const at = said.at + elapsed
   const isOver = !said.allowed && said.retryAt <= at // one of several refusals, and not the last
   charge.allowed = said.allowed || isOver
@@ -108,7 +108,7 @@ export function isStrike({ allowed, blocked, limit, rule, cost }: Charge): boole
  * Two calls with one name ask the same: the same limits under the same policies, for the same keys, costs and roles.
  * A shape alone says how state is kept, not how much is allowed.
  */
-export function nameOf(charges: readonly Charge[]): string {
+export function questionName(charges: readonly Charge[]): string {
   let name = ''
   for (const { limit, rule, key, cost, role } of charges) {
     const { path } = limit.space

@@ -1,5 +1,13 @@
 import { type Charge, ENFORCED } from '../charge.ts'
-import { isAlike, isStrike, lastToFree, nameOf, Refusal, type Sent, ticksLeft } from './refusal.ts'
+import {
+  type AnsweredQuestion,
+  CachedRefusal,
+  isAlike,
+  isStrike,
+  lastToFree,
+  questionName,
+  ticksLeft,
+} from './refusal.ts'
 import { type RefusedKey, RefusedKeys } from './refused-keys.ts'
 
 /** In characters. Names hold keys, and those are as long as whoever sends them likes. */
@@ -13,17 +21,17 @@ const LONGEST_NAME = 4096
  *
  * A list keeps their age: a Map that is always emptied from the front walks over ever more gaps to find its first.
  */
-export class Refusals {
+export class CachedRefusals {
   /** Counts the changes made here, so that what was asked for before one is told from what was asked for after it. */
   changes = 0
   /** Counts the refusals kept so far. */
   kept = 0
-  private readonly byName = new Map<string, Refusal>()
+  private readonly byName = new Map<string, CachedRefusal>()
   private readonly limits = new Map<string, RefusedKeys>()
   private readonly most: number
   private readonly longestTicks: number
-  private oldest: Refusal | undefined
-  private newest: Refusal | undefined
+  private oldest: CachedRefusal | undefined
+  private newest: CachedRefusal | undefined
 
   constructor(most: number, longestTicks: number) {
     this.most = most
@@ -42,20 +50,20 @@ export class Refusals {
   }
 
   /** The refusal of just this call, if it holds. */
-  find(charges: readonly Charge[], now: number): Refusal | undefined {
-    const refusal = this.latestAlike(charges) ?? this.byName.get(nameOf(charges))
+  find(charges: readonly Charge[], now: number): CachedRefusal | undefined {
+    const refusal = this.latestAlike(charges) ?? this.byName.get(questionName(charges))
     return refusal?.holds(now) === true && !this.isChanged(refusal) ? refusal : undefined
   }
 
   /** Notes what an answer says about keys that refusals rest on. */
-  hear(charges: readonly Charge[], strikes: boolean): void {
-    for (const charge of charges) if (charge.fault === undefined) this.keyOf(charge)?.hear(charge, strikes)
+  observe(charges: readonly Charge[], strikes: boolean): void {
+    for (const charge of charges) if (charge.fault === undefined) this.keyOf(charge)?.observe(charge, strikes)
   }
 
   /** Keeps the refusal that the store has answered just now, in place of what it answered before. */
-  keep(question: Sent, now: number): void {
+  keep(question: AnsweredQuestion, now: number): void {
     const { charges } = question
-    const name = nameOf(charges)
+    const name = questionName(charges)
     const last = lastToFree(charges)
     const ticks = this.ticksToKeep(charges, ticksLeft(last))
     const isKept = ticks > 0 && name.length <= LONGEST_NAME
@@ -63,11 +71,11 @@ export class Refusals {
     this.drop(this.byName.get(name))
     if (key === undefined) return
     if (this.byName.size >= this.most) this.drop(this.oldest)
-    this.add(new Refusal(name, question, now, ticks, key))
+    this.add(new CachedRefusal(name, question, now, ticks, key))
   }
 
   forget(charges: readonly Charge[]): void {
-    this.drop(this.byName.get(nameOf(charges)))
+    this.drop(this.byName.get(questionName(charges)))
   }
 
   /** Nothing that was asked for until now holds for the key that is changed. */
@@ -75,7 +83,7 @@ export class Refusals {
     this.keysOf(charge).change(charge.key, ++this.changes)
   }
 
-  private latestAlike(charges: readonly Charge[]): Refusal | undefined {
+  private latestAlike(charges: readonly Charge[]): CachedRefusal | undefined {
     for (const charge of charges) {
       const latest = charge.role === ENFORCED ? this.keyOf(charge)?.latest : undefined
       if (latest !== undefined && isAlike(latest.charges, charges)) return latest
@@ -83,7 +91,7 @@ export class Refusals {
     return undefined
   }
 
-  private isChanged({ charges, changes }: Refusal): boolean {
+  private isChanged({ charges, changes }: CachedRefusal): boolean {
     if (changes === this.changes) return false
     return charges.some(charge => this.limits.get(charge.limit.space.path)?.isChangedAfter(charge.key, changes))
   }
@@ -101,7 +109,7 @@ export class Refusals {
     return most
   }
 
-  private add(refusal: Refusal): void {
+  private add(refusal: CachedRefusal): void {
     this.kept++
     this.byName.set(refusal.name, refusal)
     refusal.key.latest = refusal
@@ -111,7 +119,7 @@ export class Refusals {
     this.newest = refusal
   }
 
-  private drop(refusal: Refusal | undefined): void {
+  private drop(refusal: CachedRefusal | undefined): void {
     if (refusal === undefined) return
     const { name, older, newer, key } = refusal
     this.byName.delete(name)

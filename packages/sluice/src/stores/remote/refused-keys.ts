@@ -1,5 +1,5 @@
 import type { Charge } from '../charge.ts'
-import { isStrike, type Refusal } from './refusal.ts'
+import { type CachedRefusal, isStrike } from './refusal.ts'
 
 /** How many changes of one limit are remembered by key; beyond it, only that every key may have been changed. */
 const MOST_CHANGES = 1024
@@ -43,7 +43,7 @@ export class RefusedKeys {
 export class RefusedKey {
   /** How many refusals rest on it, and the latest of them. */
   refusals = 0
-  latest: Refusal | undefined
+  latest: CachedRefusal | undefined
   /** How often a refusal would have been another: whatever was said before does not hold any more. */
   turns = 0
   /** The tick up to which a block lasts at least, if it was seen to start. */
@@ -57,7 +57,7 @@ export class RefusedKey {
     this.key = charge.key
     this.others = others
     this.shape = charge.rule.shape
-    this.hear(charge, true)
+    this.observe(charge, true)
   }
 
   /** One refusal less rests on it. */
@@ -66,7 +66,7 @@ export class RefusedKey {
   }
 
   /** An answer about the key: it was charged, blocked, or brought to another rate, which changes its level too. */
-  hear(charge: Charge, strikes: boolean): void {
+  observe(charge: Charge, strikes: boolean): void {
     const { at, limit, rule } = charge
     const isStruck = strikes && isStrike(charge)
     const isConverted = rule.kind === 'bucket' && rule.shape !== this.shape

@@ -7,7 +7,7 @@ import { Deadlines } from './deadlines.ts'
 import { FirstConnection } from './first-connection.ts'
 import { PromptAnswers } from './prompt-answers.ts'
 import type { Network, StoreEvent } from './remote-store.ts'
-import { Calls } from './timed-calls.ts'
+import { TimedCalls } from './timed-calls.ts'
 
 export interface ResilientOptions {
   /** How long an answer may take. 25 by default. */
@@ -42,7 +42,7 @@ class Resilient implements ResilientStore {
   open = 0
   private readonly inner: Store<'async'>
   private readonly network: Network
-  private readonly calls: Calls
+  private readonly calls: TimedCalls
   private readonly connection: FirstConnection
   /** By shard. */
   private readonly breakers: Breaker[] = []
@@ -55,7 +55,7 @@ class Resilient implements ResilientStore {
     this.network = network
     this.clock = inner.clock
     const deadlines = new Deadlines(clock, deadlineMs, callback => network.atDeparture(callback))
-    this.calls = new Calls(deadlines, charge => this.breakerOf(charge))
+    this.calls = new TimedCalls(deadlines, charge => this.breakerOf(charge))
     this.connection = new FirstConnection(network, clock, connectWaitMs)
     const probe = (shard: number) => this.calls.inTime([], network.probe(shard))
     const changed = (event: StoreEvent) => {
@@ -90,7 +90,7 @@ class Resilient implements ResilientStore {
 
   async close(): Promise<void> {
     for (const breaker of this.breakers) breaker?.stop() // there may be gaps
-    this.connection.giveUp()
+    this.connection.cancel()
     this.calls.close()
     await this.inner.close()
   }
@@ -109,7 +109,7 @@ class Resilient implements ResilientStore {
     })
     if (reachable.length === 0) return this.prompt.answer()
     // Where some go without the others, a shadow's place among them is another: one with that role goes in its stead.
-    const sent = reachable.map(charge => (charge.role < 0 ? charge : standIn(charge, charges, reachable)))
+    const sent = reachable.map(charge => (charge.role < 0 ? charge : asBesideShadow(charge, charges, reachable)))
     await new Promise<void>(done => this.calls.decide(this.inner, { charges: sent, intent, done }))
     for (const [i, charge] of reachable.entries()) if (sent[i] !== charge) charge.decideAs(sent[i]!)
   }
@@ -157,7 +157,7 @@ class Resilient implements ResilientStore {
 }
 
 /** In place of one that is left out, a shadow stands beside the others. */
-function standIn(shadow: Charge, all: readonly Charge[], sent: readonly Charge[]): Charge {
+function asBesideShadow(shadow: Charge, all: readonly Charge[], sent: readonly Charge[]): Charge {
   const { limit, rule, key, cost, role } = shadow
   return new Charge(limit, rule, key, cost, sent.indexOf(all[role]!)) // -1 is BESIDE
 }

@@ -2,13 +2,13 @@ import { type ErrorCode, SluiceError, StoreUnavailable } from '../../errors.ts'
 import { type Charge, isDecided } from '../charge.ts'
 import type { Intent, Question, Store } from '../store.ts'
 import type { Breaker } from './breaker.ts'
-import type { Asked, Deadlines, Turn } from './deadlines.ts'
+import type { CallTurn, Deadlines, WatchedCall } from './deadlines.ts'
 
 /** Faults of a key, not of its shard. */
 const OF_THE_KEY: readonly ErrorCode[] = ['SLUICE_FOREIGN_VALUE', 'SLUICE_KEY_TOO_LONG']
 
-/** What is asked of a store: each call is settled by its answer or at the deadline, and breakers hear how it went. */
-export class Calls {
+/** What is asked of a store: each call is settled by its answer or at the deadline, and the breaker of its shard is told how it went. */
+export class TimedCalls {
   /** Charges that were not decided in time. */
   timeouts = 0
   private readonly deadlines: Deadlines
@@ -21,7 +21,7 @@ export class Calls {
 
   /** Asks a store, and calls back when the charges are decided; those that are not in time have a fault then. */
   decide(store: Store<'async'>, question: Question): void {
-    const call = new Deciding(this, question)
+    const call = new TimedDecision(this, question)
     this.deadlines.watch(call)
     store.ask(call)
   }
@@ -29,7 +29,7 @@ export class Calls {
   /** The answer, or a rejection at the deadline. */
   inTime<T>(charges: readonly Charge[], answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const call = new Promised(this, charges, reject)
+      const call = new TimedCall(this, charges, reject)
       this.deadlines.watch(call)
       answer.then(
         value => {
@@ -51,7 +51,7 @@ export class Calls {
     for (const charge of charges) this.breakerOf(charge).missed(sentIn, error)
   }
 
-  answered(call: Call, sentIn: Turn): void {
+  answered(call: TimedCharges, sentIn: CallTurn): void {
     sentIn.remove(call)
     for (const charge of call.charges) {
       const { fault } = charge
@@ -61,32 +61,32 @@ export class Calls {
     }
   }
 
-  private rejected(call: Promised, sentIn: Turn, error: unknown): void {
+  private rejected(call: TimedCall, sentIn: CallTurn, error: unknown): void {
     sentIn.remove(call)
     const fault = faultOf(error)
     if (fault !== undefined) for (const charge of call.charges) this.faulted(charge, sentIn, fault)
     call.reject(fault ?? error)
   }
 
-  private faulted(charge: Charge, sentIn: Turn, fault: StoreUnavailable): void {
+  private faulted(charge: Charge, sentIn: CallTurn, fault: StoreUnavailable): void {
     if (!OF_THE_KEY.includes(fault.code)) this.breakerOf(charge).failed(sentIn.number, fault)
   }
 }
 
 /** What is asked about some charges. */
-interface Call extends Asked {
+interface TimedCharges extends WatchedCall {
   readonly charges: readonly Charge[]
 }
 
 /** A call that is rejected when it fails. */
-class Promised implements Call {
-  turn: Turn | undefined
-  next: Asked | undefined
+class TimedCall implements TimedCharges {
+  turn: CallTurn | undefined
+  next: WatchedCall | undefined
   readonly charges: readonly Charge[]
   readonly reject: (error: unknown) => void
-  private readonly calls: Calls
+  private readonly calls: TimedCalls
 
-  constructor(calls: Calls, charges: readonly Charge[], reject: (error: unknown) => void) {
+  constructor(calls: TimedCalls, charges: readonly Charge[], reject: (error: unknown) => void) {
     this.turn = undefined
     this.next = undefined
     this.calls = calls
@@ -101,15 +101,15 @@ class Promised implements Call {
 }
 
 /** A call for decisions: when it is late, the charges say so. What is decided by then stays decided. */
-class Deciding implements Call, Question {
-  turn: Turn | undefined
-  next: Asked | undefined
+class TimedDecision implements TimedCharges, Question {
+  turn: CallTurn | undefined
+  next: WatchedCall | undefined
   readonly charges: readonly Charge[]
   readonly intent: Intent
-  private readonly calls: Calls
+  private readonly calls: TimedCalls
   private readonly question: Question
 
-  constructor(calls: Calls, question: Question) {
+  constructor(calls: TimedCalls, question: Question) {
     this.turn = undefined
     this.next = undefined
     this.charges = question.charges

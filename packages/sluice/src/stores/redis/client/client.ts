@@ -1,7 +1,7 @@
 import { expected } from '../../../errors.ts'
 import { corked, type Nodes } from './corked.ts'
-import { Spaced } from './paced-sender.ts'
-import { preparing } from './prepared.ts'
+import { PacedSender } from './paced-sender.ts'
+import { preparedEvalsha } from './prepared.ts'
 
 /** An ioredis or iovalkey client: one server, Sentinel or a cluster. */
 export interface IoRedisShape {
@@ -40,7 +40,7 @@ export interface NodeRedisClusterShape {
 export type RedisClient = IoRedisShape | NodeRedisShape | NodeRedisClusterShape
 
 /** As much of a client as the store needs. To add a client is to write one of these. */
-export interface Link {
+export interface RedisLink {
   /** Keys of one call must share a hash slot. */
   readonly isCluster: boolean
   /** The soonest that a call which lost its connection is sent again, perhaps for the second time; Infinity for never. */
@@ -61,7 +61,7 @@ export interface Link {
   load(script: string): Promise<unknown>
 }
 
-export function linkOf(client: unknown): Link {
+export function linkOf(client: unknown): RedisLink {
   if (isIoRedis(client)) return ioRedisLink(client)
   if (isNodeRedisCluster(client)) {
     const primaries = () => client.masters.map(node => client.nodeClient(node as never))
@@ -104,7 +104,7 @@ function isCluster(client: IoRedisShape): client is IoRedisShape & Nodes {
   return client.isCluster === true
 }
 
-/** What of its options says when a client sends again what it has not heard of. */
+/** What of its options says when a client repeats a command that got no answer. */
 interface ResendOptions {
   autoResendUnfulfilledCommands?: boolean
   retryDelayOnFailover?: number
@@ -135,7 +135,7 @@ function atOnce(sends: readonly (() => void)[]): void {
   for (const send of sends) send()
 }
 
-function ioRedisLink(client: IoRedisShape & IoRedisBuffers): Link {
+function ioRedisLink(client: IoRedisShape & IoRedisBuffers): RedisLink {
   return {
     isCluster: isCluster(client),
     resendsAfterMs: resendsAfterMs(client),
@@ -148,7 +148,7 @@ function ioRedisLink(client: IoRedisShape & IoRedisBuffers): Link {
       // A lazy client would connect with the first command; ours are not sent before it is ready.
       if (client.status === 'wait') client.connect().catch(() => undefined)
     },
-    evalsha: preparing(client) ?? ((sha, keys, args) => client.evalshaBuffer(sha, keys.length, ...keys, ...args)),
+    evalsha: preparedEvalsha(client) ?? ((sha, keys, args) => client.evalshaBuffer(sha, keys.length, ...keys, ...args)),
     eval: (script, keys, args) => client.evalBuffer(script, keys.length, ...keys, ...args),
     info: async section => String(await client.info(section)),
     load: script =>
@@ -164,15 +164,15 @@ function nodeRedisLink(
   send: (args: string[], how?: object) => Promise<unknown>,
   primaries: () => readonly (NodeRedisShape | Promise<NodeRedisShape>)[],
   isCluster: boolean,
-): Link {
+): RedisLink {
   const isReady = () => client.isReady ?? (client as NodeRedisClusterShape).isOpen
-  const spaced = new Spaced()
+  const paced = new PacedSender()
   return {
     isCluster,
     resendsAfterMs: Number.POSITIVE_INFINITY, // it rejects what has lost its connection
     isReady,
     together: send => send(), // it does so by itself
-    inTurn: isCluster ? atOnce : sends => spaced.send(sends),
+    inTurn: isCluster ? atOnce : sends => paced.send(sends),
     whenReady(callback) {
       if (isReady()) return callback()
       client.once(isCluster ? 'connect' : 'ready', callback)

@@ -1,8 +1,8 @@
 import { afterPoll } from '../../../clock.ts'
-import type { Link } from './client.ts'
+import type { RedisLink } from './client.ts'
 
 /** What has calls to send. */
-export interface Sender {
+export interface Flushable {
   flush(): void
 }
 
@@ -14,17 +14,17 @@ const MOST_TOGETHER = 32
  * in on many connections, and a cluster's answers on several, each in a turn of its own: what they ask for in one round
  * of the loop travels in as few calls as if it had been one turn.
  */
-export class Departures {
-  private readonly link: Link
+export class FlushScheduler {
+  private readonly link: RedisLink
   private isSet = false
-  private waiting: Sender[] = []
+  private waiting: Flushable[] = []
   private callbacks: (() => void)[] = []
 
-  constructor(link: Link) {
+  constructor(link: RedisLink) {
     this.link = link
   }
 
-  add(sender: Sender): void {
+  add(sender: Flushable): void {
     this.set()
     this.waiting.push(sender)
   }
@@ -51,7 +51,7 @@ export class Departures {
     else this.sendTogether(senders)
   }
 
-  private sendTogether(senders: readonly Sender[]): void {
+  private sendTogether(senders: readonly Flushable[]): void {
     for (let from = 0; from < senders.length; from += MOST_TOGETHER) {
       const group = senders.slice(from, from + MOST_TOGETHER)
       this.link.together(() => {

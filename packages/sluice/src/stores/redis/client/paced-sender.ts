@@ -6,7 +6,7 @@ import { afterPoll } from '../../../clock.ts'
  * For a client that writes once a round: several calls would reach the server in one piece, and it answers in one piece
  * what it reads in one. Then neither side ever works while the other does, at half the speed.
  */
-export class Spaced {
+export class PacedSender {
   private readonly waiting: (() => void)[] = []
   /** One was sent in this round. */
   private isBusy = false

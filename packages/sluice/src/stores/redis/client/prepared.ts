@@ -5,7 +5,7 @@ type CommandClass = new (
   options: { replyEncoding: null },
 ) => { getSlot(): number | null; toWritable(stream: unknown): unknown }
 
-interface Sender {
+interface CommandSender {
   readonly options?: { readonly keyPrefix?: string; readonly enableAutoPipelining?: boolean }
   evalshaBuffer(sha: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
   sendCommand(command: object): Promise<unknown>
@@ -20,7 +20,7 @@ const { Buffer: bytes } = globalThis as { Buffer?: { byteLength(text: string): n
  * and look at each by itself twice, which takes longer than all else it does. Undefined where it does more to commands
  * than to send them, or makes them in a way that is not known.
  */
-export function preparing(client: Sender): Evalsha | undefined {
+export function preparedEvalsha(client: CommandSender): Evalsha | undefined {
   const { keyPrefix, enableAutoPipelining } = client.options ?? {}
   if (keyPrefix || enableAutoPipelining || bytes === undefined) return undefined
   const Command = commandClassOf(client)
@@ -61,9 +61,11 @@ export function preparing(client: Sender): Evalsha | undefined {
 const AS_BYTES = { replyEncoding: null }
 
 /** Clients do not hand it out. So one is let make a command, and that is caught before it is sent. */
-function commandClassOf(client: Sender): CommandClass | undefined {
+function commandClassOf(client: CommandSender): CommandClass | undefined {
   let made: object | undefined
-  const catching: Sender = Object.create(client, { sendCommand: { value: (command: object) => (made = command) } })
+  const catching: CommandSender = Object.create(client, {
+    sendCommand: { value: (command: object) => (made = command) },
+  })
   // Whatever a client made in another way does with it, and answers, does not matter.
   Promise.resolve(catching.evalshaBuffer('', 0)).catch(() => undefined)
   return made !== undefined && 'toWritable' in made ? (made.constructor as CommandClass) : undefined

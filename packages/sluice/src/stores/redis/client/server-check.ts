@@ -1,5 +1,5 @@
 import { StoreUnavailable } from '../../../errors.ts'
-import type { Link } from './client.ts'
+import type { RedisLink } from './client.ts'
 
 export interface ServerReport {
   /** Why the server cannot be used. */
@@ -11,12 +11,12 @@ export interface ServerReport {
 const OLDEST = { redis: [6, 2] } as const
 
 /** What a server says of itself. One that lets us not ask is taken as it is. */
-export async function checkServer(link: Link): Promise<ServerReport> {
+export async function checkServer(link: RedisLink): Promise<ServerReport> {
   const [server, memory] = await Promise.all([infoOf(link, 'server'), infoOf(link, 'memory')])
   return { unfit: tooOld(server), evicts: evictionOf(memory) }
 }
 
-async function infoOf(link: Link, section: string): Promise<string> {
+async function infoOf(link: RedisLink, section: string): Promise<string> {
   return link.info(section).catch(() => '')
 }
 

@@ -7,12 +7,12 @@ import { type Clock, systemClock, TICKS_PER_MS, toTicks } from '../../../clock.t
 export class ServerClock implements Clock {
   /** How far the server is ahead of us, in ticks. */
   private ahead: number | undefined
-  /** The clock of a sister, for as long as nothing is known of this one: they are seldom far apart. */
-  private readonly sister: ServerClock | undefined
+  /** Read while nothing is known of this server: the clocks of one cluster are seldom far apart. */
+  private readonly neighbour: ServerClock | undefined
 
-  constructor(sister?: ServerClock) {
+  constructor(neighbour?: ServerClock) {
     this.ahead = undefined
-    this.sister = sister
+    this.neighbour = neighbour
   }
 
   /** Our own time, in ticks. */
@@ -36,11 +36,11 @@ export class ServerClock implements Clock {
   }
 
   get isKnown(): boolean {
-    return this.ahead !== undefined || this.sister?.isKnown === true
+    return this.ahead !== undefined || this.neighbour?.isKnown === true
   }
 
   private get lead(): number {
-    return this.ahead ?? this.sister?.lead ?? 0
+    return this.ahead ?? this.neighbour?.lead ?? 0
   }
 
   /** The server's tick when ours is `here`: the same, while nothing is known. */

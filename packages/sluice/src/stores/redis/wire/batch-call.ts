@@ -2,12 +2,12 @@ import type { Rule } from '../../../algorithms/rule.ts'
 import type { StoreUnavailable } from '../../../errors.ts'
 import { type Charge, ENFORCED } from '../../charge.ts'
 import { type Question, TAKE } from '../../store.ts'
-import type { Framed } from './frame.ts'
+import type { ShardMessage } from './frame.ts'
 import { fullMessage, type HoldIds } from './full-message.ts'
-import { chargesIn, conclude, failItem, type Item } from './item.ts'
-import { Keys } from './message.ts'
+import { type BatchItem, chargesIn, conclude, failItem } from './item.ts'
+import { CallKeys } from './message.ts'
 import { type PlainMessage, plainMessage } from './plain-message.ts'
-import type { Reply, Scripts } from './script.ts'
+import type { ScriptReply, Scripts } from './script.ts'
 import { isShort, readShort } from './short-reply.ts'
 import { isPlainRule } from './spec.ts'
 import { rareFacts, readVerdicts } from './verdicts.ts'
@@ -25,8 +25,8 @@ const MOST_PLAIN_LIMITS = 10
  */
 export class BatchCall {
   private readonly scripts: Scripts
-  private readonly keys: Keys
-  private items: Item[] = []
+  private readonly keys: CallKeys
+  private items: BatchItem[] = []
   /** Of the keys, item by item and charge by charge. */
   private numbers: number[] = []
   private readonly onLate: () => void
@@ -38,7 +38,7 @@ export class BatchCall {
 
   constructor(scripts: Scripts, tagOf: (key: string) => number, onLate: () => void) {
     this.scripts = scripts
-    this.keys = new Keys(tagOf)
+    this.keys = new CallKeys(tagOf)
     this.onLate = onLate
     this.plainRules = undefined
     this.plain = undefined
@@ -71,18 +71,18 @@ export class BatchCall {
   }
 
   /** Gives the decisions up, which are late, for that reason: what changes there are is left. */
-  giveUpDecisions(error: StoreUnavailable): void {
+  failDecisions(error: StoreUnavailable): void {
     const changes = this.items.filter(item => 'change' in item)
     const decisions = this.items.filter(item => 'charges' in item)
     this.items = decisions
     this.fail(error)
     this.items = changes
     this.numbers = changes.map(({ change }) => this.keys.numberOf(change.charge))
-    this.goInFull()
+    this.disableShortForm()
   }
 
   /** Throws where a name would be longer than a string can be, and then it is not in it. */
-  add(item: Item): void {
+  add(item: BatchItem): void {
     const before = this.numbers.length
     try {
       if ('change' in item) {
@@ -101,12 +101,12 @@ export class BatchCall {
   }
 
   /** Takes the long way from now on. */
-  goInFull(): void {
+  disableShortForm(): void {
     this.plainRules = undefined
   }
 
   /** `now` is about the server's time: it matters to the boundaries of calendar windows. */
-  message(now: number): Framed {
+  message(now: number): ShardMessage {
     const { scripts, keys, items, numbers, plainRules } = this
     this.plain = plainRules && plainMessage(scripts, plainRules, keys.values, numbers)
     if (this.plain !== undefined) return this.plain.message
@@ -114,7 +114,7 @@ export class BatchCall {
     return fullMessage(scripts, keys, items, numbers, this.holdIds, now)
   }
 
-  read(reply: Reply): void {
+  read(reply: ScriptReply): void {
     const { items, plain } = this
     if (plain !== undefined && isShort(reply, plain, this.plainRules!.length)) {
       readShort(reply, plain, items as readonly Question[], this.onLate)

@@ -1,5 +1,5 @@
 import { TICKS_PER_MS } from '../../../clock.ts'
-import type { Settings } from '../shard.ts'
+import type { ShardSettings } from '../shard.ts'
 import { newId } from './hold.ts'
 import type { Message } from './message.ts'
 
@@ -9,25 +9,25 @@ const CLOCK_MARGIN_TICKS = 10_000
 const KEPT_TICKS = 1_000_000
 
 /** What a shard wants done. */
-export interface Framed extends Message {
+export interface ShardMessage extends Message {
   /** It makes changes: these are made again if they seem to have come too late, decisions are not. */
   readonly amends?: boolean
 }
 
 /** What every call of a shard has beside its own keys and arguments: see lua/entry.lua. */
-export class Frame {
+export class CallFrame {
   readonly clockKey: string
-  private readonly recordStem: string
+  private readonly recordPrefix: string
   private records = 0
   /** Does the client ever send a call twice? */
   private readonly resends: boolean
   /** And the second time before it is too late for it? */
   private readonly resendsInTime: boolean
-  private readonly testNow: Settings['testNow']
+  private readonly testNow: ShardSettings['testNow']
 
-  constructor(tag: number, { prefix, link, validTicks, testNow }: Settings) {
+  constructor(tag: number, { prefix, link, validTicks, testNow }: ShardSettings) {
     this.clockKey = `{${tag}}${prefix}:clock`
-    this.recordStem = `{${tag}}${prefix}:call:${newId()}:`
+    this.recordPrefix = `{${tag}}${prefix}:call:${newId()}:`
     this.resends = link.resendsAfterMs < Number.POSITIVE_INFINITY
     this.resendsInTime = link.resendsAfterMs * TICKS_PER_MS <= validTicks + CLOCK_MARGIN_TICKS
     this.testNow = testNow
@@ -39,12 +39,12 @@ export class Frame {
   }
 
   /** `validUntil` is 0 for a call that is never too late. */
-  around({ script, keys, args, amends = false }: Framed, validUntil: number): Message {
+  around({ script, keys, args, amends = false }: ShardMessage, validUntil: number): Message {
     const isRecorded = amends || validUntil === 0 ? this.resends : this.resendsInTime
     const until = validUntil === 0 ? Number.MAX_SAFE_INTEGER : validUntil
     const allKeys = [this.clockKey, ...keys]
     // Where the reply is kept: nobody else's ever has that name.
-    if (isRecorded) allKeys.push(this.recordStem + ++this.records)
+    if (isRecorded) allKeys.push(this.recordPrefix + ++this.records)
     const allArgs = [String(isRecorded ? -until : until), ...args]
     if (this.testNow !== undefined) allArgs.push(String(this.testNow()))
     return { script, keys: allKeys, args: allArgs }

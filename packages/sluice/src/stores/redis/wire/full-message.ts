@@ -1,9 +1,9 @@
 import { type Charge, ENFORCED } from '../../charge.ts'
 import { type Intent, type Question, TAKE } from '../../store.ts'
-import type { Framed } from './frame.ts'
+import type { ShardMessage } from './frame.ts'
 import { newId } from './hold.ts'
-import { chargesIn, type Item, type Sent } from './item.ts'
-import { type Keys, Specs } from './message.ts'
+import { type BatchItem, chargesIn, type SentChange } from './item.ts'
+import { type CallKeys, LimitSpecs } from './message.ts'
 import type { Scripts } from './script.ts'
 import { phaseOf } from './spec.ts'
 
@@ -16,13 +16,13 @@ export type HoldIds = Map<Question, readonly number[]>
  */
 export function fullMessage(
   scripts: Scripts,
-  { logs, names }: Keys,
-  items: readonly Item[],
+  { logs, names }: CallKeys,
+  items: readonly BatchItem[],
   numbers: readonly number[],
   ids: HoldIds,
   now: number,
-): Framed {
-  const specs = new Specs(now)
+): ShardMessage {
+  const specs = new LimitSpecs(now)
   let runs = ''
   /** How the run of plain decisions starts that the text now ends with. */
   let open = ''
@@ -42,8 +42,8 @@ export function fullMessage(
   return { script: scripts.decide, keys: names, args, amends: items.some(item => 'change' in item) }
 }
 
-/** Nothing to tell of it but its keys. */
-function isRun(item: Item): item is Question {
+/** Decided by its keys alone. */
+function isRun(item: BatchItem): item is Question {
   return 'charges' in item && item.intent === TAKE && item.charges.every(canRun)
 }
 
@@ -52,7 +52,7 @@ function canRun({ cost, role, rule }: Charge): boolean {
   return rule.kind !== 'slots' && (rule.kind !== 'fixed' || rule.policy.align !== 'key')
 }
 
-function runStart(charges: readonly Charge[], specs: Specs): string {
+function runStart(charges: readonly Charge[], specs: LimitSpecs): string {
   let start = `[${charges.length}`
   for (const charge of charges) start += `,${specs.numberOf(charge)}`
   return start
@@ -63,7 +63,7 @@ function decisionText(
   { charges, intent }: Question,
   keys: readonly number[],
   ids: readonly number[],
-  specs: Specs,
+  specs: LimitSpecs,
 ): string {
   let text = `[0,${Number(intent.take)},${intent.holdTicks},${intent.bookTicks},${Number(intent.strikes)}`
   for (let i = 0; i < charges.length; i++) {
@@ -87,6 +87,10 @@ function isHeld({ rule, limit }: Charge, { holdTicks }: Intent): boolean {
   return rule.kind === 'slots' || (holdTicks > 0 && limit.atOnce !== true)
 }
 
-function changeText({ change: { charge }, words: [what, ...numbers] }: Sent, key: number, specs: Specs): string {
+function changeText(
+  { change: { charge }, words: [what, ...numbers] }: SentChange,
+  key: number,
+  specs: LimitSpecs,
+): string {
   return JSON.stringify([what, key, specs.numberOf(charge), phaseOf(charge), ...numbers])
 }

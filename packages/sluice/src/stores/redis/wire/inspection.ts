@@ -10,12 +10,12 @@ import {
   slidingData,
   slotsData,
 } from '../../inspection.ts'
-import type { Reply } from './script.ts'
+import type { ScriptReply } from './script.ts'
 
 const HOLDS_FROM = 5
 
 /** Reads the reply of inspect.lua. */
-export function inspectionOf(rule: Rule, reply: Reply): KeyInspection {
+export function inspectionOf(rule: Rule, reply: ScriptReply): KeyInspection {
   const [now, used, blockedUntil, bytes, holds] = [0, 1, 2, 3, 4].map(n => reply.at(n)) as [
     number,
     number,

@@ -3,8 +3,8 @@ import type { Change, Question } from '../../store.ts'
 import { concluded, wordsOf } from './changes.ts'
 import { FOREIGN } from './verdicts.ts'
 
-/** A change on its way, and whom to tell. */
-export interface Sent {
+/** A change on its way, and who waits for its answer. */
+export interface SentChange {
   readonly change: Change
   /** What the script is told of it, as it was when it was asked for. */
   readonly words: readonly (string | number)[]
@@ -13,17 +13,17 @@ export interface Sent {
 }
 
 /** What is asked of a shard: a decision or a change. */
-export type Item = Question | Sent
+export type BatchItem = Question | SentChange
 
-export function chargesIn(item: Item): number {
+export function chargesIn(item: BatchItem): number {
   return 'change' in item ? 1 : item.charges.length
 }
 
-export function changeItem(change: Change, done: Sent['done'], failed: Sent['failed']): Item {
+export function changeItem(change: Change, done: SentChange['done'], failed: SentChange['failed']): BatchItem {
   return { change, words: wordsOf(change), done, failed }
 }
 
-export function failItem(item: Item, error: StoreUnavailable): void {
+export function failItem(item: BatchItem, error: StoreUnavailable): void {
   if ('change' in item) {
     item.failed(error)
     return
@@ -33,7 +33,7 @@ export function failItem(item: Item, error: StoreUnavailable): void {
 }
 
 /** Tells what the server made of a change. */
-export function conclude({ change, done, failed }: Sent, amount: number, now: number): void {
+export function conclude({ change, done, failed }: SentChange, amount: number, now: number): void {
   if (amount !== FOREIGN) done(concluded(change, amount, now))
   else failed(new StoreUnavailable('SLUICE_FOREIGN_VALUE', 'a foreign value stands at the key'))
 }

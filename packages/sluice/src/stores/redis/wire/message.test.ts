@@ -4,7 +4,7 @@ import { fixedWindow, slidingLog, tokenBucket } from '../../../index.ts'
 import { Charge, ENFORCED } from '../../charge.ts'
 import { ruleOf } from '../../store.ts'
 import { tagOf } from '../client/tags.ts'
-import { Keys } from './message.ts'
+import { CallKeys } from './message.ts'
 import { RedisSpace } from './naming.ts'
 
 const space = new RedisSpace('limit', { localShare: 0.5 })
@@ -23,12 +23,12 @@ const charges = fc
 test.each([1, 3, 128])('a call has each of its keys once, few or many, with %i tags', tags => {
   fc.assert(
     fc.property(fc.array(charges, { maxLength: 150 }), asked => {
-      const keys = new Keys(key => tagOf(key, tags))
+      const keys = new CallKeys(key => tagOf(key, tags))
       const found = asked.map(charge => {
         const number = keys.numberOf(charge)
         return number > 0 ? keys.values[number - 1] : keys.logs[-number - 1]
       })
-      const nameOf = ({ rule, key }: Charge) => `${space.stemOf(rule).startFor(tagOf(key, tags))}${key}`
+      const nameOf = ({ rule, key }: Charge) => `${space.prefixOf(rule).startFor(tagOf(key, tags))}${key}`
       expect(found).toEqual(asked.map(nameOf))
       expect(new Set(keys.names).size).toBe(keys.count)
     }),

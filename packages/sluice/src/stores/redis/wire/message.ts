@@ -1,7 +1,7 @@
 import type { Rule } from '../../../algorithms/rule.ts'
 import type { Charge } from '../../charge.ts'
 import type { BlockRule } from '../../store.ts'
-import { nameOf, type Stem, stemOf } from './naming.ts'
+import { type KeyPrefix, nameOf, prefixOf } from './naming.ts'
 import type { Script } from './script.ts'
 import { specEnd, specText } from './spec.ts'
 
@@ -18,15 +18,15 @@ const CHAINS = 64
 const FEW = 8
 
 /** A key of a call, and the one before it in its chain. */
-class Seen {
-  readonly stem: Stem
+class KeyEntry {
+  readonly prefix: KeyPrefix
   readonly key: string
   readonly tag: number
   readonly number: number
-  before: Seen | undefined
+  before: KeyEntry | undefined
 
-  constructor(stem: Stem, key: string, tag: number, number: number, before: Seen | undefined) {
-    this.stem = stem
+  constructor(prefix: KeyPrefix, key: string, tag: number, number: number, before: KeyEntry | undefined) {
+    this.prefix = prefix
     this.key = key
     this.tag = tag
     this.number = number
@@ -35,12 +35,12 @@ class Seen {
 }
 
 /** The keys of a call, each once. They are chained by their tags, which their names need anyway: a `Map` would cost more. */
-export class Keys {
+export class CallKeys {
   readonly values: string[] = []
   readonly logs: string[] = []
   /** The only chain, while they are few. */
-  private last: Seen | undefined
-  private chains: (Seen | undefined)[] | undefined
+  private last: KeyEntry | undefined
+  private chains: (KeyEntry | undefined)[] | undefined
   private readonly tagOf: (key: string) => number
 
   constructor(tagOf: (key: string) => number) {
@@ -60,19 +60,19 @@ export class Keys {
   /** The number of the charge's key: from 1 on, or from -1 down for logs, which stand behind the others. */
   numberOf(charge: Charge): number {
     const { key, rule } = charge
-    const stem = stemOf(charge)
+    const prefix = prefixOf(charge)
     const tag = this.tagOf(key)
     const before = this.chains === undefined ? this.last : this.chains[tag & (CHAINS - 1)]
     for (let one = before; one !== undefined; one = one.before) {
-      if (one.key === key && one.stem.text === stem.text) return one.number
+      if (one.key === key && one.prefix.text === prefix.text) return one.number
     }
-    const name = nameOf(stem, key, tag)
+    const name = nameOf(prefix, key, tag)
     const number = rule.kind === 'log' ? -this.logs.push(name) : this.values.push(name)
-    this.add(new Seen(stem, key, tag, number, before))
+    this.add(new KeyEntry(prefix, key, tag, number, before))
     return number
   }
 
-  private add(seen: Seen): void {
+  private add(seen: KeyEntry): void {
     if (this.chains !== undefined) {
       this.chains[seen.tag & (CHAINS - 1)] = seen
       return
@@ -83,11 +83,11 @@ export class Keys {
 }
 
 /** The keys of one chain, chained by their tags. */
-function chainsOf(last: Seen): (Seen | undefined)[] {
-  const chains = new Array<Seen | undefined>(CHAINS)
-  let one: Seen | undefined = last
+function chainsOf(last: KeyEntry): (KeyEntry | undefined)[] {
+  const chains = new Array<KeyEntry | undefined>(CHAINS)
+  let one: KeyEntry | undefined = last
   while (one !== undefined) {
-    const before: Seen | undefined = one.before
+    const before: KeyEntry | undefined = one.before
     const chain = one.tag & (CHAINS - 1)
     one.before = chains[chain]
     chains[chain] = one
@@ -97,7 +97,7 @@ function chainsOf(last: Seen): (Seen | undefined)[] {
 }
 
 /** The limits of a call, each once: their numbers as JSON. */
-export class Specs {
+export class LimitSpecs {
   private readonly now: number
   private readonly texts: string[] = []
   private readonly numbers = new Map<Rule, Map<BlockRule | undefined, number>>()

@@ -6,7 +6,7 @@ import type { Key } from '../../../limiter/limits.ts'
 import { Charge, ENFORCED } from '../../charge.ts'
 import { ruleOf } from '../../store.ts'
 import { tagOf } from '../client/tags.ts'
-import { nameOf, RedisSpace, stemOf } from './naming.ts'
+import { nameOf, prefixOf, RedisSpace } from './naming.ts'
 
 const POLICIES = [
   tokenBucket({ capacity: 5, refill: '1/s' }),
@@ -27,7 +27,7 @@ function bytesOf([names, policy, key]: Place): string {
   const space = new RedisSpace(encodeKey(names, ''), { localShare: 0.5 })
   const text = encodeKey(key, '')
   const charge = new Charge({ space, block: undefined, atOnce: false }, ruleOf(POLICIES[policy]!), text, 1, ENFORCED)
-  return Buffer.from(nameOf(stemOf(charge), text, tagOf(text, 128))).toString('hex')
+  return Buffer.from(nameOf(prefixOf(charge), text, tagOf(text, 128))).toString('hex')
 }
 
 /** Of the characters that names are put together with, few, so that accidents are likely. */
@@ -88,7 +88,7 @@ describe('names', () => {
 
 describe('the kind and window in a name', () => {
   const kindOf = (policy: Policy) =>
-    new RedisSpace('a', { localShare: 0.5 }).stemOf(ruleOf(policy)).text.replace('~a:', '')
+    new RedisSpace('a', { localShare: 0.5 }).prefixOf(ruleOf(policy)).text.replace('~a:', '')
 
   test.each<[Policy, string]>([
     [tokenBucket({ capacity: 5, refill: '1/s' }), 'bucket'],

@@ -8,42 +8,42 @@ export class RedisSpace implements Space {
   readonly path: string
   private readonly store: { readonly localShare: number }
   private readonly text: string
-  private readonly stems = new Map<Rule, Stem>()
+  private readonly prefixes = new Map<Rule, KeyPrefix>()
   /** Nearly always the rule asked for next. */
   private lastRule: Rule | undefined
-  private lastStem: Stem | undefined
+  private lastPrefix: KeyPrefix | undefined
 
   constructor(path: string, store: { readonly localShare: number }) {
     this.path = path
     this.store = store
     this.text = pathText(path)
     this.lastRule = undefined
-    this.lastStem = undefined
+    this.lastPrefix = undefined
   }
 
   get localShare(): number {
     return this.store.localShare
   }
 
-  stemOf(rule: Rule): Stem {
-    if (rule === this.lastRule) return this.lastStem!
-    let stem = this.stems.get(rule)
-    if (stem === undefined) {
+  prefixOf(rule: Rule): KeyPrefix {
+    if (rule === this.lastRule) return this.lastPrefix!
+    let prefix = this.prefixes.get(rule)
+    if (prefix === undefined) {
       // Plans chosen for each subject may be many, and made anew each time.
-      if (this.stems.size >= MOST_STEMS) this.stems.clear()
-      stem = new Stem(this.text + kindOf(rule))
-      this.stems.set(rule, stem)
+      if (this.prefixes.size >= MOST_PREFIXES) this.prefixes.clear()
+      prefix = new KeyPrefix(this.text + kindOf(rule))
+      this.prefixes.set(rule, prefix)
     }
     this.lastRule = rule
-    this.lastStem = stem
-    return stem
+    this.lastPrefix = prefix
+    return prefix
   }
 }
 
-const MOST_STEMS = 1000
+const MOST_PREFIXES = 1000
 
 /** What all keys of a limit under one rule have between their tag and themselves. Two rules may have the same text. */
-export class Stem {
+export class KeyPrefix {
   readonly text: string
   /** By tag, all that stands before a key: put together once, or it would cost more than all the rest of a name. */
   private readonly starts: string[] = []
@@ -58,12 +58,12 @@ export class Stem {
   }
 }
 
-export function stemOf(charge: Charge): Stem {
-  return (charge.limit.space as RedisSpace).stemOf(charge.rule)
+export function prefixOf(charge: Charge): KeyPrefix {
+  return (charge.limit.space as RedisSpace).prefixOf(charge.rule)
 }
 
-export function nameOf(stem: Stem, key: string, tag: number): string {
-  return isWellFormed(key) ? stem.startFor(tag) + key : `{${tag}}${stem.text};${escaped(key)}`
+export function nameOf(prefix: KeyPrefix, key: string, tag: number): string {
+  return isWellFormed(key) ? prefix.startFor(tag) + key : `{${tag}}${prefix.text};${escaped(key)}`
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Message } from './message.ts'
 import type { Script, Scripts } from './script.ts'
 
 /** Where in a short reply to look for each charge, decision by decision. */
-export interface Places {
+export interface ReplyPlaces {
   readonly keys: readonly number[]
   /** How many more charges that key has behind it. */
   readonly later: readonly number[]
@@ -12,7 +12,7 @@ export interface Places {
 export interface PlainMessage {
   readonly message: Message
   /** Undefined where every charge has a key of its own. */
-  readonly places: Places | undefined
+  readonly places: ReplyPlaces | undefined
 }
 
 /**

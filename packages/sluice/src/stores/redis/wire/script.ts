@@ -1,5 +1,5 @@
 import { type ErrorCode, StoreUnavailable } from '../../../errors.ts'
-import type { Link } from '../client/client.ts'
+import type { RedisLink } from '../client/client.ts'
 import type { Message } from './message.ts'
 
 /** A script as the generator made it: its text, and the name the server knows it by. */
@@ -21,15 +21,15 @@ export interface Scripts {
 }
 
 /** Runs a script by its name, and once more with its text where the server does not know it (any more). */
-export function run(link: Link, message: Message): Promise<Reply> {
+export function run(link: RedisLink, message: Message): Promise<ScriptReply> {
   return new Promise((resolve, reject) => send(link, message, resolve, reject))
 }
 
 /** The same with no promise but the client's, for calls in their thousands. What `done` throws is a failure as well. */
 export function send(
-  link: Link,
+  link: RedisLink,
   { script, keys, args }: Message,
-  done: (reply: Reply) => void,
+  done: (reply: ScriptReply) => void,
   failed: (error: unknown) => void,
 ): void {
   const read = (bytes: unknown) => {
@@ -46,13 +46,13 @@ export function send(
   })
 }
 
-function replyOf(bytes: unknown): Reply {
-  if (bytes instanceof Uint8Array) return new Reply(bytes)
+function replyOf(bytes: unknown): ScriptReply {
+  if (bytes instanceof Uint8Array) return new ScriptReply(bytes)
   throw new Error(`the script answered with ${typeof bytes} where bytes were expected`)
 }
 
 /** What a script answers: doubles, the first being the server's time. */
-export class Reply {
+export class ScriptReply {
   readonly length: number
   private readonly view: DataView
 

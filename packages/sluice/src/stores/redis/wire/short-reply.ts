@@ -2,15 +2,15 @@ import { describe } from '../../../algorithms/bucket.ts'
 import type { Charge } from '../../charge.ts'
 import type { Question } from '../../store.ts'
 import type { PlainMessage } from './plain-message.ts'
-import type { Reply } from './script.ts'
+import type { ScriptReply } from './script.ts'
 
 /** Does a reply say no more than that all decisions of a plain call passed? See lua/plain.lua. */
-export function isShort(reply: Reply, { message }: PlainMessage, limits: number): boolean {
+export function isShort(reply: ScriptReply, { message }: PlainMessage, limits: number): boolean {
   return reply.length === 1 + message.keys.length + limits
 }
 
 export function readShort(
-  reply: Reply,
+  reply: ScriptReply,
   { message, places }: PlainMessage,
   asked: readonly Question[],
   onLate: () => void,

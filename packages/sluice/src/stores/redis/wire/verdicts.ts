@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../../../errors.ts'
 import { type Charge, isTaken, refusedOf } from '../../charge.ts'
 import type { Intent, Question } from '../../store.ts'
-import type { Reply } from './script.ts'
+import type { ScriptReply } from './script.ts'
 
 /** What stands in a reply where a key has a value of somebody else's. */
 export const FOREIGN = -3
@@ -17,7 +17,7 @@ export interface RareFacts {
   readonly tooManyHolds: Set<number>
 }
 
-export function rareFacts(reply: Reply, from: number): RareFacts | undefined {
+export function rareFacts(reply: ScriptReply, from: number): RareFacts | undefined {
   if (reply.length <= from) return undefined
   const facts: RareFacts = { resets: new Map(), held: new Set(), tooManyHolds: new Set() }
   for (let i = from; i < reply.length; i += 3) {
@@ -36,7 +36,7 @@ export function rareFacts(reply: Reply, from: number): RareFacts | undefined {
 export function readVerdicts(
   { charges, intent }: Question,
   ids: readonly number[] | undefined,
-  reply: Reply,
+  reply: ScriptReply,
   place: number,
   rare: RareFacts | undefined,
 ): boolean {
@@ -51,7 +51,7 @@ export function readVerdicts(
   return isLate
 }
 
-function readVerdict(charge: Charge, intent: Intent, at: number, reply: Reply, from: number): void {
+function readVerdict(charge: Charge, intent: Intent, at: number, reply: ScriptReply, from: number): void {
   const code = reply.at(from + 2)
   if (code === FOREIGN) {
     const where = `a value that Sluice has not written stands at a key of '${charge.limit.space.path.slice(1)}'`
