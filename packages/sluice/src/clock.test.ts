@@ -1,15 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import {
-  after,
-  afterIfStillHere,
-  afterPoll,
-  atEndOfTurn,
-  type Clock,
-  inTicks,
-  type TickClock,
-  toTicks,
-} from './clock.ts'
+import { after, afterPoll, afterUnref, atEndOfTurn, type Clock, inTicks, type TickClock, toTicks } from './clock.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -166,11 +157,11 @@ describe('a timer', () => {
 
 test('only a timer that somebody waits for keeps a process', () => {
   const started = vi.spyOn(globalThis, 'setTimeout')
-  const timers = [after, afterIfStillHere].map(start => start(unhurried, 1000, () => {}))
+  const timers = [after, afterUnref].map(start => start(unhurried, 1000, () => {}))
   expect(started.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([true, false])
   for (const cancel of timers) cancel()
   const own = vi.fn(() => () => {})
-  afterIfStillHere({ now: () => 0, after: own }, 5, () => {})
+  afterUnref({ now: () => 0, after: own }, 5, () => {})
   expect(own).toHaveBeenCalledOnce()
 })
 

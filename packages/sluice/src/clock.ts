@@ -94,7 +94,7 @@ export function after(clock: Clock, ms: number, callback: () => void): () => voi
 }
 
 /** The same, but no reason for a process to stay when it has nothing else to do. */
-export function afterIfStillHere(clock: Clock, ms: number, callback: () => void): () => void {
+export function afterUnref(clock: Clock, ms: number, callback: () => void): () => void {
   return timer(clock, ms, callback, false)
 }
 

@@ -2,10 +2,10 @@ import { TICKS_PER_MS } from './clock.ts'
 import { type ErrorCode, expected } from './errors.ts'
 import type { Rate } from './policy.ts'
 
-type Unit = 'd' | 'h' | 'm' | 's' | 'ms'
+type DurationUnit = 'd' | 'h' | 'm' | 's' | 'ms'
 
 /** Milliseconds, or a text such as `'250ms' '10s' '15m' '1h' '30d'`. */
-export type Duration = number | `${number}${Unit}`
+export type Duration = number | `${number}${DurationUnit}`
 /** So many per period: `'10/s' '5000/h' '100/15m'`. */
 export type RateText = `${number}/${string}`
 
@@ -17,7 +17,7 @@ export interface DurationBounds {
 
 const DAY_MS = 86_400_000
 /** Largest first: `formatMs` takes the first unit that divides evenly. */
-const UNITS: readonly (readonly [Unit, number])[] = [
+const UNITS: readonly (readonly [DurationUnit, number])[] = [
   ['d', DAY_MS],
   ['h', 3_600_000],
   ['m', 60_000],
@@ -97,7 +97,7 @@ export function formatMs(ms: number): string {
 }
 
 /** How people write units elsewhere, and what it is here. `M` is left out: it may be minutes or months. */
-const SPELLINGS: readonly (readonly [RegExp, number, Unit])[] = [
+const SPELLINGS: readonly (readonly [RegExp, number, DurationUnit])[] = [
   [/^(ms|msecs?|millis|milliseconds?)$/i, 1, 'ms'],
   [/^(s|secs?|seconds?)$/i, 1, 's'],
   [/^(m|mins?|minutes?)$/, 1, 'm'],

@@ -1,4 +1,4 @@
-import { type Condition, isPlans, keepsState, type Plans, policyWords, type RuleLimit } from 'sluice/rules'
+import { type Condition, isPlans, keepsState, policyWords, type RuleLimit, type RulePlans } from 'sluice/rules'
 import type { LoadedRules } from './load.ts'
 
 const KEPT = 'what callers have used is kept'
@@ -77,6 +77,6 @@ function keepsAll(before: RuleLimit['policy'], after: RuleLimit['policy']): bool
   })
 }
 
-function plansOf(policy: RuleLimit['policy']): Plans['policies'] {
+function plansOf(policy: RuleLimit['policy']): RulePlans['policies'] {
   return isPlans(policy) ? policy.policies : new Map([['', policy]])
 }

@@ -1,4 +1,4 @@
-import { type Domains, keepsState, policyWords, type RateLimit, type Rule, rulesOf } from 'sluice/rules'
+import { type DescriptorRule, type Domains, keepsState, policyWords, type RateLimit, rulesOf } from 'sluice/rules'
 import type { LoadedDescriptors } from './load.ts'
 
 /** What a reload changed, in sentences for the log. */
@@ -15,7 +15,7 @@ export function descriptorChanges(before: LoadedDescriptors, after: LoadedDescri
 }
 
 interface Placed {
-  readonly rule: Rule
+  readonly rule: DescriptorRule
   readonly limit: RateLimit
 }
 

@@ -1,5 +1,13 @@
 import type { Policy } from 'sluice'
-import { type Domains, isPlans, type Level, type Rule, type RuleLimit, type Rules, rulesAt } from 'sluice/rules'
+import {
+  type DescriptorRule,
+  type Domains,
+  isPlans,
+  type Level,
+  type RuleLimit,
+  type Rules,
+  rulesAt,
+} from 'sluice/rules'
 
 /** Something that works as written and is seldom what was meant. */
 export interface Warning {
@@ -49,7 +57,7 @@ export function descriptorWarnings(domains: Domains, context: WarningContext = {
 }
 
 /** The rules that refuse, from a level down, each with the keys that tell callers apart there. */
-function* countedIn(level: Level, above: readonly string[]): Generator<Counted & { rule: Rule }> {
+function* countedIn(level: Level, above: readonly string[]): Generator<Counted & { rule: DescriptorRule }> {
   for (const rule of rulesAt(level)) {
     const isOneValue = rule.value !== '' && (rule.shared || !rule.value.includes('*'))
     const by = isOneValue ? above : [...above, rule.key]

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
 import { policyOf } from '../policy.ts'
-import { algorithmSuite, type Decider } from '../testing/algorithm-suite.ts'
+import { type AlgorithmKey, algorithmSuite } from '../testing/algorithm-suite.ts'
 import { type OracleVerdict, oracleFor } from '../testing/oracle/oracle.ts'
 import { KINDS } from '../testing/trace.ts'
 import * as bucket from './bucket.ts'
@@ -16,12 +16,12 @@ interface Kernel {
   decide(at: number, cost: number, out: Verdict): void
   take(at: number, cost: number): void
   describe(at: number, out: Verdict): void
-  refund?: NonNullable<Decider['refund']>
-  credit?: NonNullable<Decider['credit']>
-  release?: NonNullable<Decider['release']>
+  refund?: NonNullable<AlgorithmKey['refund']>
+  credit?: NonNullable<AlgorithmKey['credit']>
+  release?: NonNullable<AlgorithmKey['release']>
 }
 
-function deciderOf({ decide, take, describe, ...changes }: Kernel, units: Units): Decider {
+function deciderOf({ decide, take, describe, ...changes }: Kernel, units: Units): AlgorithmKey {
   const ask = (at: number, cost: number, takes: boolean): OracleVerdict => {
     const out: Verdict = { allowed: false, used: 0, resetAt: 0, retryAt: 0 }
     decide(at, cost, out)

@@ -30,14 +30,14 @@ export function slidingRule(policy: SlidingWindowPolicy): SlidingRule {
 }
 
 /** The cells of one key: `cells[offset]` is the newest index, the ring follows. */
-type Cells = Float64Array | number[]
+type WindowCells = Float64Array | number[]
 
 export function cellCount(rule: SlidingRule): number {
   return rule.buckets + 2
 }
 
 /** The sub-window that holds now; a clock gone backwards stays in the newest one counted in. */
-function indexAt(cells: Cells, offset: number, rule: SlidingRule, now: number): number {
+function indexAt(cells: WindowCells, offset: number, rule: SlidingRule, now: number): number {
   return Math.max(indexOf(rule, now), cells[offset]!)
 }
 
@@ -55,33 +55,40 @@ export function placeOf(offset: number, rule: SlidingRule, n: number): number {
 }
 
 /** The count of sub-window n, as seen while the newest counted one is `cells[offset]`. There is none before the epoch. */
-function countOf(cells: Cells, offset: number, rule: SlidingRule, n: number): number {
+function countOf(cells: WindowCells, offset: number, rule: SlidingRule, n: number): number {
   const newest = cells[offset]!
   return n < 0 || n > newest || n < newest - rule.buckets ? 0 : cells[placeOf(offset, rule, n)]!
 }
 
 /** The sum of the sub-windows wholly inside the window that ends in sub-window `index`. */
-function wholeCount(cells: Cells, offset: number, rule: SlidingRule, index: number): number {
+function wholeCount(cells: WindowCells, offset: number, rule: SlidingRule, index: number): number {
   let sum = 0
   for (let n = index - rule.buckets + 1; n <= index; n++) sum += countOf(cells, offset, rule, n)
   return sum
 }
 
 /** What is counted now: the whole sub-windows and the weighed oldest one. */
-export function used(cells: Cells, offset: number, rule: SlidingRule, now: number): number {
+export function used(cells: WindowCells, offset: number, rule: SlidingRule, now: number): number {
   const index = indexAt(cells, offset, rule, now)
   const insideTicks = rule.subTicks - Math.max(0, now - index * rule.subTicks)
   const oldest = countOf(cells, offset, rule, index - rule.buckets)
   return mulDivCeil(oldest, insideTicks, rule.subTicks) + wholeCount(cells, offset, rule, index)
 }
 
-export function decide(cells: Cells, offset: number, rule: SlidingRule, now: number, cost: number, out: Verdict): void {
+export function decide(
+  cells: WindowCells,
+  offset: number,
+  rule: SlidingRule,
+  now: number,
+  cost: number,
+  out: Verdict,
+): void {
   out.allowed = used(cells, offset, rule, now) + cost <= rule.limit
   out.retryAt = out.allowed ? 0 : cost > rule.limit ? Infinity : retryAt(cells, offset, rule, now, cost)
 }
 
 /** Walks the coming sub-windows until the weight of the oldest can fall far enough inside one of them. */
-function retryAt(cells: Cells, offset: number, rule: SlidingRule, now: number, cost: number): number {
+function retryAt(cells: WindowCells, offset: number, rule: SlidingRule, now: number, cost: number): number {
   const { buckets, subTicks } = rule
   let index = indexAt(cells, offset, rule, now)
   for (; ; index++) {
@@ -94,13 +101,13 @@ function retryAt(cells: Cells, offset: number, rule: SlidingRule, now: number, c
   }
 }
 
-export function describe(cells: Cells, offset: number, rule: SlidingRule, now: number, out: Verdict): void {
+export function describe(cells: WindowCells, offset: number, rule: SlidingRule, now: number, out: Verdict): void {
   out.used = used(cells, offset, rule, now)
   out.resetAt = Math.max(now, wholeAt(cells, offset, rule))
 }
 
 /** When the weight of the newest count reaches zero; 0 where nothing is counted. */
-export function wholeAt(cells: Cells, offset: number, rule: SlidingRule): number {
+export function wholeAt(cells: WindowCells, offset: number, rule: SlidingRule): number {
   const newest = cells[offset]!
   for (let n = newest; n >= newest - rule.buckets; n--) {
     if (countOf(cells, offset, rule, n) > 0) return outAt(rule, n)
@@ -114,7 +121,7 @@ export function outAt(rule: SlidingRule, n: number): number {
 }
 
 /** Counts in the sub-window that is returned. */
-export function add(cells: Cells, offset: number, rule: SlidingRule, now: number, cost: number): number {
+export function add(cells: WindowCells, offset: number, rule: SlidingRule, now: number, cost: number): number {
   const index = indexAt(cells, offset, rule, now)
   const newest = cells[offset]!
   // Sub-windows skipped since the last charge held nothing; their places in the ring still hold older counts.
@@ -126,14 +133,14 @@ export function add(cells: Cells, offset: number, rule: SlidingRule, now: number
 }
 
 /** Takes a charge back from the counter it was counted in, if that one is still in the ring. */
-export function refund(cells: Cells, offset: number, rule: SlidingRule, cost: number, chargedAt: number): void {
+export function refund(cells: WindowCells, offset: number, rule: SlidingRule, cost: number, chargedAt: number): void {
   const n = Math.floor(chargedAt / rule.subTicks)
   const count = countOf(cells, offset, rule, n)
   if (count > 0) cells[placeOf(offset, rule, n)] = Math.max(0, count - cost)
 }
 
 /** An operator's credit: taken from the newest counts first, never below zero. */
-export function credit(cells: Cells, offset: number, rule: SlidingRule, cost: number): void {
+export function credit(cells: WindowCells, offset: number, rule: SlidingRule, cost: number): void {
   let left = cost
   for (let n = cells[offset]!, last = n - rule.buckets; n >= last && left > 0; n--) {
     const count = countOf(cells, offset, rule, n)
@@ -144,7 +151,7 @@ export function credit(cells: Cells, offset: number, rule: SlidingRule, cost: nu
 }
 
 /** The sub-windows that count now, oldest first, each with the share of it that does. */
-export function counters(cells: Cells, offset: number, rule: SlidingRule, now: number) {
+export function counters(cells: WindowCells, offset: number, rule: SlidingRule, now: number) {
   const index = indexAt(cells, offset, rule, now)
   const oldest = index - rule.buckets
   const outsideTicks = Math.max(0, now - index * rule.subTicks)

@@ -15,7 +15,6 @@ import {
   type Store,
   TAKE,
 } from '../stores/store.ts'
-import { Asking } from './asking.ts'
 import { Changes } from './changes.ts'
 import { ChargedDecision, limitOf } from './charged-decision.ts'
 import { Charging } from './charging.ts'
@@ -29,6 +28,7 @@ import type {
   Observer,
   WaitOptions,
 } from './limiter.ts'
+import { LimiterStores } from './limiter-stores.ts'
 import { bindLimit, blockTicks, checkCost, checkModeOrChoice, checkReplaces, type LimitMode } from './limits.ts'
 import { checkOptions, type Limits, storeFor } from './options.ts'
 import { Outage } from './outage/outage.ts'
@@ -50,7 +50,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   /** The only store there is, where it is in process. */
   private readonly inline: Store | undefined
   private readonly changes: Changes
-  private readonly asking: Asking
+  private readonly stores: LimiterStores
   /** For a store that may be away: an in-process one never is. */
   private readonly outage: Outage | undefined
   private readonly report = new ShadowReport()
@@ -75,7 +75,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     )
     checkReplaces(bound)
     const stores = [...new Set(bound.map(limit => limit.store))]
-    this.asking = new Asking(stores, this.changes)
+    this.stores = new LimiterStores(stores, this.changes)
     this.mode = stores.every(store => store.mode === 'sync') ? 'sync' : 'async'
     this.inline = this.mode === 'sync' && stores.length === 1 ? stores[0] : undefined
     this.outage = this.mode === 'sync' ? undefined : new Outage(this.store.clock, name, this.changes, onEvent)
@@ -139,7 +139,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     const cost = costOf(options)
     const maxWaitMs = maxWait === undefined ? Infinity : parseDuration(maxWait, 'wait maxWait')
     signal?.throwIfAborted()
-    const off = this.newOff()
+    const off = this.offList()
     if (this.charging.all(subject, cost, off).length === 0) return this.decide(subject, cost, TAKE)
     this.waiting ??= new Waiting({
       clock: this.store.clock,
@@ -147,7 +147,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
       giveBack: decisions => this.changes.makeLater(decisions.flatMap(refundsOf)),
     })
     const charges = () => this.charging.all(subject, cost)
-    return this.tell(await this.waiting.start(charges, maxWaitMs, signal), subject, off)
+    return this.notify(await this.waiting.start(charges, maxWaitMs, signal), subject, off)
   }
 
   history(subject: S, options?: { limit?: string }): Answer<M, number[]> {
@@ -192,14 +192,14 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   }
 
   private decide(subject: S, cost: number, intent: Intent): Maybe<Decision> {
-    const off = this.newOff()
+    const off = this.offList()
     const charges = this.charging.all(subject, cost, off)
     if (charges.length === 0) return this.unlimited(subject, intent, off)
     const decision = this.ask(charges, intent)
     if (!intent.take || (this.observers.length === 0 && !this.charging.someShadow)) return decision
     const decided = (made: ChargedDecision) => {
       this.report.record(made.charges)
-      return this.tell(made, subject, off)
+      return this.notify(made, subject, off)
     }
     return decision instanceof Promise ? decision.then(decided) : decided(decision)
   }
@@ -211,7 +211,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
       inline.ask(decision)
       return decision
     }
-    return andThen(this.asking.ask(charges, intent), decided =>
+    return andThen(this.stores.ask(charges, intent), decided =>
       ChargedDecision.over(outage === undefined ? decided : outage.settled(decided, intent), intent),
     )
   }
@@ -219,15 +219,15 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   private unlimited(subject: S, intent: Intent, off: string[] | undefined): ChargedDecision {
     const decision = ChargedDecision.over(NO_CHARGES, intent, this.store.clock.now())
     this.onEvent?.({ type: 'nothing-applied', limiter: this.name })
-    return intent.take ? this.tell(decision, subject, off) : decision
+    return intent.take ? this.notify(decision, subject, off) : decision
   }
 
   /** Only where somebody observes is it known which limits were off. */
-  private newOff(): string[] | undefined {
+  private offList(): string[] | undefined {
     return this.observers.length === 0 ? undefined : []
   }
 
-  private tell(decision: ChargedDecision, subject: S, off: string[] | undefined): ChargedDecision {
+  private notify(decision: ChargedDecision, subject: S, off: string[] | undefined): ChargedDecision {
     if (off === undefined) return decision
     decision.off = off
     for (const observe of this.observers) observe(decision, subject)

@@ -3,7 +3,7 @@ export type { Attributes } from './attributes/attributes.ts'
 export type { Condition } from './attributes/conditions.ts'
 export type { Explanation } from './attributes/explain.ts'
 export { isPlans, type RuleLimit } from './attributes/limit.ts'
-export type { Plans } from './attributes/plans.ts'
+export type { RulePlans } from './attributes/plans.ts'
 export { type Rules, readRules } from './attributes/rules.ts'
 export { type RulesLimiter, type RulesOptions, rulesLimiter } from './attributes/rules-limiter.ts'
 export { type Domains, readDescriptorFiles } from './descriptors/descriptor-file.ts'
@@ -12,7 +12,14 @@ export type { CurrentLimit, RateLimit } from './descriptors/rate-limit.ts'
 export { type RlsDescriptor, RlsError, type RlsRequest } from './descriptors/request.ts'
 export { type Rls, type RlsOptions, rls } from './descriptors/rls.ts'
 export type { RlsCode, RlsResponse, RlsStatus } from './descriptors/statuses.ts'
-export { type Entry, type Level, type Rule, rulesAt, rulesOf, type Values } from './descriptors/tree.ts'
+export {
+  type DescriptorEntry,
+  type DescriptorRule,
+  type Level,
+  rulesAt,
+  rulesOf,
+  type Values,
+} from './descriptors/tree.ts'
 export { keepsState } from './kept-state.ts'
 export { type Mistake, type Path, RulesError } from './mistakes.ts'
 export { policyWords } from './words.ts'

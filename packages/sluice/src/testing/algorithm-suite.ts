@@ -6,7 +6,7 @@ import { isExact, ofEveryKind } from './store-suite/policies.ts'
 import { random, randomPolicy, randomTrace, type Step } from './trace.ts'
 
 /** One key of one policy, with nothing around it: times are ticks and never run backwards. */
-export interface Decider {
+export interface AlgorithmKey {
   consume(at: number, cost: number): OracleVerdict
   peek(at: number, cost: number): OracleVerdict
   /** Takes back a charge made at tick `chargedAt`. */
@@ -25,7 +25,7 @@ const STEPS = 60
  * What an algorithm must decide, as a list of cases for any test runner: the oracle's verdicts, at the edges and on
  * random traces. `open` makes a fresh key of a policy; `phase` is where its windows start, other than 0 for `align: 'key'` only.
  */
-export function algorithmSuite(kind: Policy['kind'], open: (policy: Policy, phase: number) => Decider): Case[] {
+export function algorithmSuite(kind: Policy['kind'], open: (policy: Policy, phase: number) => AlgorithmKey): Case[] {
   const check = (policy: Policy, trace: readonly Step[], about: string) => {
     const phase = policy.kind === 'fixedWindow' && policy.align === 'key' ? PHASE : 0
     if (isExact(policy)) agree(policy, trace, open(policy, phase), about)
@@ -74,7 +74,7 @@ function edges(policy: Policy): Step[] {
   return steps
 }
 
-function agree(policy: Policy, trace: readonly Step[], decider: Decider, about: string): void {
+function agree(policy: Policy, trace: readonly Step[], decider: AlgorithmKey, about: string): void {
   const oracle = oracleFor(policy, { phase: PHASE })
   const charges = new Map<number, { at: number; cost: number; acquisition: number }>()
   let acquisitions = 0
@@ -97,7 +97,7 @@ function agree(policy: Policy, trace: readonly Step[], decider: Decider, about: 
 }
 
 function takeBack(
-  decider: Decider,
+  decider: AlgorithmKey,
   oracle: Oracle,
   at: number,
   charge: { at: number; cost: number; acquisition: number },

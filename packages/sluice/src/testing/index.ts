@@ -1,4 +1,4 @@
-export { algorithmSuite, type Decider } from './algorithm-suite.ts'
+export { type AlgorithmKey, algorithmSuite } from './algorithm-suite.ts'
 export { type Admitted, envelopeViolation } from './envelope.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
 export { type Oracle, type OracleOptions, type OracleVerdict, oracleFor } from './oracle/oracle.ts'

@@ -40,7 +40,7 @@ export class Outage {
     const faulty = charges.some(hasFault)
     if (faulty || this.faults.size > 0) this.note(charges)
     if (!faulty) return charges
-    const settled = charges.map(charge => (hasFault(charge) ? this.standIn(charge) : charge))
+    const settled = charges.map(charge => (hasFault(charge) ? this.replacementFor(charge) : charge))
     decideAcross(settled, intent, this.parties)
     for (const [i, charge] of settled.entries()) {
       const { cost, rule } = charges[i]!
@@ -56,11 +56,11 @@ export class Outage {
   }
 
   /** The charge decided as if nothing or everything had been used; or, undecided yet, one against the local limit. */
-  private standIn(charge: Charge): Charge {
+  private replacementFor(charge: Charge): Charge {
     const { onOutage } = limitOf(charge)
-    const standIn = onOutage === 'local' ? this.locally(charge) : this.flatly(charge, onOutage === 'open')
-    standIn.outage = charge.fault
-    return standIn
+    const replacement = onOutage === 'local' ? this.locally(charge) : this.flatly(charge, onOutage === 'open')
+    replacement.outage = charge.fault
+    return replacement
   }
 
   private locally(charge: Charge): Charge {

@@ -7,10 +7,10 @@ import type { TimerQueue } from './timer-queue.ts'
 import { type Waiter, WaitList } from './waiter.ts'
 
 /** Asks the store for a waiter. Answers undefined if the waiter has ended meanwhile; then nothing stays taken for it. */
-export type Ask = (waiter: Waiter, intent: Intent) => Maybe<ChargedDecision | undefined>
+export type AskForWaiter = (waiter: Waiter, intent: Intent) => Maybe<ChargedDecision | undefined>
 
 /** What becomes of a waiter that has left its queue. */
-export interface Outcome {
+export interface WaitOutcome {
   passed(waiter: Waiter, decision: ChargedDecision): void
   /** Its wait would be too long: it has to come again, at that tick or later. */
   refused(waiter: Waiter, until: number): void
@@ -23,12 +23,12 @@ export interface Outcome {
  */
 export class WaitQueues {
   private readonly timers: TimerQueue
-  private readonly ask: Ask
-  private readonly outcome: Outcome
+  private readonly ask: AskForWaiter
+  private readonly outcome: WaitOutcome
   private readonly queues = new Map<string, WaitQueue>()
   private readonly byKey = new Map<string, Set<WaitQueue>>()
 
-  constructor(timers: TimerQueue, ask: Ask, outcome: Outcome) {
+  constructor(timers: TimerQueue, ask: AskForWaiter, outcome: WaitOutcome) {
     this.timers = timers
     this.ask = ask
     this.outcome = outcome
@@ -68,8 +68,8 @@ export class WaitQueues {
 
 class WaitQueue extends WaitList {
   private readonly timers: TimerQueue
-  private readonly ask: Ask
-  private readonly outcome: Outcome
+  private readonly ask: AskForWaiter
+  private readonly outcome: WaitOutcome
   private readonly emptied: () => void
   /** A question is on its way. There is never a second one: it could take twice. */
   private isAsking = false
@@ -78,7 +78,7 @@ class WaitQueue extends WaitList {
   /** The tick the first asks again at; 0 while that is not known. */
   private turnAt = 0
 
-  constructor(timers: TimerQueue, ask: Ask, outcome: Outcome, emptied: () => void) {
+  constructor(timers: TimerQueue, ask: AskForWaiter, outcome: WaitOutcome, emptied: () => void) {
     super()
     this.timers = timers
     this.ask = ask

@@ -1,9 +1,9 @@
 import { createLimiter } from '../../limiter/create.ts'
 import type { LimitMode, LimitOptions, OnOutage } from '../../limiter/limits.ts'
 import type { Policy } from '../../policy.ts'
-import type { Place } from '../place.ts'
+import type { ConfigNode } from '../config-node.ts'
 import { type Condition, readConditions } from './conditions.ts'
-import { type Plans, readPlans } from './plans.ts'
+import { type RulePlans, readPlans } from './plans.ts'
 import { ALGORITHM_NAMES, readPolicy } from './policies.ts'
 
 /** One limit of a rules file, checked. */
@@ -13,7 +13,7 @@ export interface RuleLimit {
   readonly key: readonly string[]
   /** All of them must hold. */
   readonly when: readonly Condition[]
-  readonly policy: Policy | Plans
+  readonly policy: Policy | RulePlans
   /** So much, or what this attribute says; without it, what the call says. */
   readonly cost: number | string | undefined
   readonly mode: LimitMode
@@ -24,7 +24,7 @@ export interface RuleLimit {
   readonly quiet: boolean
 }
 
-export function isPlans(policy: Policy | Plans): policy is Plans {
+export function isPlans(policy: Policy | RulePlans): policy is RulePlans {
   return 'policies' in policy
 }
 
@@ -34,12 +34,12 @@ const MODES = ['enforce', 'shadow', 'off'] as const
 const OUTAGES = ['local', 'open', 'closed'] as const
 const OFF_ADVICE = "YAML of old reads off as false: write 'off'"
 
-export function readLimit(name: string, place: Place): RuleLimit | undefined {
-  if (name === '') return place.wrongName('a limit with a name')
-  const members = place.members('a limit as a map', [...MEMBERS, ...ALGORITHM_NAMES])
+export function readLimit(name: string, node: ConfigNode): RuleLimit | undefined {
+  if (name === '') return node.wrongName('a limit with a name')
+  const members = node.members('a limit as a map', [...MEMBERS, ...ALGORITHM_NAMES])
   if (members === undefined) return undefined
   /** What stands under a name, if something does and it can be read; else what holds without it. */
-  const read = <T>(member: (typeof MEMBERS)[number], reader: (place: Place) => T | undefined, otherwise: T): T => {
+  const read = <T>(member: (typeof MEMBERS)[number], reader: (node: ConfigNode) => T | undefined, otherwise: T): T => {
     const found = members.get(member)
     return (found && reader(found)) ?? otherwise
   }
@@ -54,17 +54,17 @@ export function readLimit(name: string, place: Place): RuleLimit | undefined {
     blockFor: read('block_for', block => readBlock(block, name), undefined),
     quiet: read('quiet', quiet => quiet.flag('true or false'), false),
   }
-  const policy = readPolicyOf(place, members)
+  const policy = readPolicyOf(node, members)
   return policy && { ...limit, policy }
 }
 
-function readPolicyOf(place: Place, members: ReadonlyMap<string, Place>): Policy | Plans | undefined {
+function readPolicyOf(node: ConfigNode, members: ReadonlyMap<string, ConfigNode>): Policy | RulePlans | undefined {
   const named = POLICY_NAMES.filter(name => members.has(name))
   const [name, ...others] = named
   if (name === undefined) {
     // A name that is unknown was noted, and is most likely the policy's.
-    const misspelt = members.size < Object.keys(place.value as object).length
-    return misspelt ? undefined : place.wrong(`a limit with one of ${POLICY_NAMES.join(', ')}`)
+    const misspelt = members.size < Object.keys(node.value as object).length
+    return misspelt ? undefined : node.wrong(`a limit with one of ${POLICY_NAMES.join(', ')}`)
   }
   if (others.length > 0) {
     return members.get(others[0]!)!.wrongName(`one policy beside ${name}`, 'make a second limit: both will apply')
@@ -73,29 +73,29 @@ function readPolicyOf(place: Place, members: ReadonlyMap<string, Place>): Policy
   return name === 'plans' ? readPlans(member) : readPolicy(name, member)
 }
 
-function readKey(place: Place): string[] | undefined {
+function readKey(node: ConfigNode): string[] | undefined {
   const what = 'an attribute, or a list of them'
-  const places = Array.isArray(place.value) ? place.items(what) : [place]
-  const key = places?.flatMap(part => part.text(what) ?? [])
-  if (key !== undefined && new Set(key).size < key.length) return place.wrong('each attribute once')
+  const nodes = Array.isArray(node.value) ? node.items(what) : [node]
+  const key = nodes?.flatMap(part => part.text(what) ?? [])
+  if (key !== undefined && new Set(key).size < key.length) return node.wrong('each attribute once')
   return key
 }
 
-function readCost(place: Place): number | string | undefined {
-  const { value } = place
+function readCost(node: ConfigNode): number | string | undefined {
+  const { value } = node
   if (typeof value === 'string' && value !== '') return value
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value
-  return place.wrong(
+  return node.wrong(
     'a whole number from 1 on, or the attribute that says it',
     value === 0 ? 'to count nothing, set mode: off' : undefined,
     'SLUICE_BAD_COST',
   )
 }
 
-function readBlock(place: Place, limit: string): RuleLimit['blockFor'] {
-  const blockFor = place.value as NonNullable<RuleLimit['blockFor']>
-  if (typeof blockFor === 'number') return place.wrong('a duration with its unit', `write ${blockFor}s`)
+function readBlock(node: ConfigNode, limit: string): RuleLimit['blockFor'] {
+  const blockFor = node.value as NonNullable<RuleLimit['blockFor']>
+  if (typeof blockFor === 'number') return node.wrong('a duration with its unit', `write ${blockFor}s`)
   // The limiter has all there is to say about blocks.
-  const tried = place.attempt(() => createLimiter({ limits: { [limit]: { policy: '1/s', blockFor } } }))
+  const tried = node.attempt(() => createLimiter({ limits: { [limit]: { policy: '1/s', blockFor } } }))
   return tried && blockFor
 }

@@ -1,9 +1,9 @@
 import { limitOfPolicy, type Policy } from '../../policy.ts'
-import type { Place } from '../place.ts'
+import type { ConfigNode } from '../config-node.ts'
 import { readPlanPolicy } from './policies.ts'
 
 /** A policy for each plan. */
-export interface Plans {
+export interface RulePlans {
   /** The attribute that names the plan. */
   readonly by: string
   readonly policies: ReadonlyMap<string, Policy>
@@ -11,12 +11,12 @@ export interface Plans {
   readonly strictest: Policy
 }
 
-export function readPlans(place: Place): Plans | undefined {
-  const members = place.members('a map of by and the policy of each plan')
+export function readPlans(node: ConfigNode): RulePlans | undefined {
+  const members = node.members('a map of by and the policy of each plan')
   if (members === undefined) return undefined
-  const by = place.member('by').text('the attribute that names the plan')
+  const by = node.member('by').text('the attribute that names the plan')
   members.delete('by')
-  if (members.size === 0) return place.wrong('at least one plan beside by')
+  if (members.size === 0) return node.wrong('at least one plan beside by')
   const policies = new Map<string, Policy>()
   for (const [plan, member] of members) {
     const policy = readPlanPolicy(member)
@@ -25,7 +25,7 @@ export function readPlans(place: Place): Plans | undefined {
   const [first, ...rest] = policies.values()
   if (by === undefined || first === undefined || policies.size < members.size) return undefined
   if (rest.some(policy => isConcurrency(policy) !== isConcurrency(first))) {
-    return place.wrong('plans that all count rates, or all count what is under way', 'otherwise none is the strictest')
+    return node.wrong('plans that all count rates, or all count what is under way', 'otherwise none is the strictest')
   }
   return { by, policies, strictest: rest.reduce((a, b) => (isStricter(b, a) ? b : a), first) }
 }

@@ -11,21 +11,21 @@ import {
   tokenBucket,
 } from '../../policy.ts'
 import { limitOf, windowOf } from '../../policy-options.ts'
-import type { Place } from '../place.ts'
+import type { ConfigNode } from '../config-node.ts'
 
 /** How an option of a policy is written, each checked by itself: so that all that is wrong with a policy is named. */
-const OPTIONS: Readonly<Record<string, (place: Place) => unknown>> = {
-  limit: place => limitOf(place.value, 'a limit'),
-  capacity: place => limitOf(place.value, 'a capacity'),
-  burst: place => limitOf(place.value, 'a burst'),
-  buckets: place => place.value,
-  align: place => place.value,
-  refill: place => parseRate(place.value, 'refill'),
-  leak: place => parseRate(place.value, 'leak'),
-  rate: place => parseRate(place.value, 'rate'),
-  window: place => withUnit(place, () => windowOf(place.value, 'window')),
-  ttl: place => withUnit(place, () => parseDuration(place.value, 'ttl', { min: 1 }, 'SLUICE_BAD_TTL')),
-  time_zone: place => assertTimeZone(place.value),
+const OPTIONS: Readonly<Record<string, (node: ConfigNode) => unknown>> = {
+  limit: node => limitOf(node.value, 'a limit'),
+  capacity: node => limitOf(node.value, 'a capacity'),
+  burst: node => limitOf(node.value, 'a burst'),
+  buckets: node => node.value,
+  align: node => node.value,
+  refill: node => parseRate(node.value, 'refill'),
+  leak: node => parseRate(node.value, 'leak'),
+  rate: node => parseRate(node.value, 'rate'),
+  window: node => withUnit(node, () => windowOf(node.value, 'window')),
+  ttl: node => withUnit(node, () => parseDuration(node.value, 'ttl', { min: 1 }, 'SLUICE_BAD_TTL')),
+  time_zone: node => assertTimeZone(node.value),
 }
 
 interface Algorithm {
@@ -54,40 +54,40 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
 export const ALGORITHM_NAMES = Object.keys(ALGORITHMS)
 
 /** The policy that stands under the name of an algorithm. */
-export function readPolicy(algorithm: string, place: Place): Policy | undefined {
+export function readPolicy(algorithm: string, node: ConfigNode): Policy | undefined {
   const { required, optional, byRate, make } = ALGORITHMS[algorithm]!
-  const { value } = place
+  const { value } = node
   if (byRate && typeof value === 'string') {
-    const rate = place.attempt(() => parseRate(value, algorithm))
-    return rate && place.attempt(() => make({ limit: rate.count, window: rate.periodMs } as never))
+    const rate = node.attempt(() => parseRate(value, algorithm))
+    return rate && node.attempt(() => make({ limit: rate.count, window: rate.periodMs } as never))
   }
   const known = [...required, ...optional]
-  const members = place.members(`${byRate ? "a rate such as '60/1m' or " : ''}a map of ${known.join(', ')}`, known)
+  const members = node.members(`${byRate ? "a rate such as '60/1m' or " : ''}a map of ${known.join(', ')}`, known)
   if (members === undefined) return undefined
   const options: Record<string, unknown> = {}
   let whole = true
   for (const name of known) {
     if (!members.has(name) && !required.includes(name)) continue
-    const member = place.member(name)
+    const member = node.member(name)
     if (member.attempt(() => OPTIONS[name]!(member)) === undefined) whole = false
     // As it is written, so that the factory complains of what its author sees.
     options[name === 'time_zone' ? 'timeZone' : name] = member.value
   }
-  return whole ? place.attempt(() => make(options as never)) : undefined
+  return whole ? node.attempt(() => make(options as never)) : undefined
 }
 
 /** A rate for a sliding window, or a map of one algorithm: how a plan is written. */
-export function readPlanPolicy(place: Place): Policy | undefined {
-  if (typeof place.value === 'string') return readPolicy('sliding-window', place)
-  const members = place.members("a rate such as '60/1m' or a map of one algorithm", ALGORITHM_NAMES)
+export function readPlanPolicy(node: ConfigNode): Policy | undefined {
+  if (typeof node.value === 'string') return readPolicy('sliding-window', node)
+  const members = node.members("a rate such as '60/1m' or a map of one algorithm", ALGORITHM_NAMES)
   if (members === undefined) return undefined
-  if (Object.keys(place.value as object).length !== 1) return place.wrong('one algorithm')
+  if (Object.keys(node.value as object).length !== 1) return node.wrong('one algorithm')
   const [only] = members
   return only && readPolicy(...only)
 }
 
 /** A bare number would be milliseconds, and whoever writes 60 means seconds: a limit that limits nothing. */
-function withUnit<T>(place: Place, read: () => T): T | undefined {
-  const { value } = place
-  return typeof value === 'number' ? place.wrong('a duration with its unit', `write ${value}ms or ${value}s`) : read()
+function withUnit<T>(node: ConfigNode, read: () => T): T | undefined {
+  const { value } = node
+  return typeof value === 'number' ? node.wrong('a duration with its unit', `write ${value}ms or ${value}s`) : read()
 }

@@ -7,15 +7,15 @@ import { type Explanation, explainLimit } from './explain.ts'
 import { isPlans, type RuleLimit } from './limit.ts'
 import { type Rules, readRules } from './rules.ts'
 
-type Mode = 'sync' | 'async'
+type LimiterMode = 'sync' | 'async'
 
-export type RulesOptions<M extends Mode> = Pick<
+export type RulesOptions<M extends LimiterMode> = Pick<
   LimiterOptions<Attributes, M>,
   'store' | 'clock' | 'onDecision' | 'onEvent'
 >
 
 /** A rules file at work. A limit applies where the subject has the attributes of its key and its `when` holds. */
-export interface RulesLimiter<M extends Mode = 'sync'> {
+export interface RulesLimiter<M extends LimiterMode = 'sync'> {
   readonly rules: Rules
   readonly limiter: Limiter<Attributes, M>
   /** What each limit makes of a subject, and why; nothing is counted. */
@@ -26,13 +26,18 @@ export interface RulesLimiter<M extends Mode = 'sync'> {
 
 /** A limiter of a parsed rules file; throws `RulesError` with everything that is wrong with it. */
 export function rulesLimiter(parsed: unknown, options?: RulesOptions<'sync'>): RulesLimiter<'sync'>
-export function rulesLimiter<M extends Mode>(parsed: unknown, options: RulesOptions<M>): RulesLimiter<M>
-export function rulesLimiter(parsed: unknown, options: RulesOptions<Mode> = {}): RulesLimiter<Mode> {
+export function rulesLimiter<M extends LimiterMode>(parsed: unknown, options: RulesOptions<M>): RulesLimiter<M>
+export function rulesLimiter(parsed: unknown, options: RulesOptions<LimiterMode> = {}): RulesLimiter<LimiterMode> {
   const rules = readRules(parsed)
   const { name, prefix } = rules
   const modes = new Map(rules.limits.map(limit => [limit.name, limit.mode]))
   const limits = rules.limits.map(limit => [limit.name, limitOptions(limit, modes)] as const)
-  const limiter = createLimiter<Attributes, Mode>({ ...options, name, prefix, limits: Object.fromEntries(limits) })
+  const limiter = createLimiter<Attributes, LimiterMode>({
+    ...options,
+    name,
+    prefix,
+    limits: Object.fromEntries(limits),
+  })
   return {
     rules,
     limiter,

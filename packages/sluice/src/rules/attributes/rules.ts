@@ -1,4 +1,4 @@
-import { type Place, readFiles } from '../place.ts'
+import { type ConfigNode, readFiles } from '../config-node.ts'
 import { type RuleLimit, readLimit } from './limit.ts'
 
 /** A rules file of our own, checked. */
@@ -20,7 +20,7 @@ export function readRules(parsed: unknown): Rules {
   return readFiles([parsed], ([file]) => readFile(file!))
 }
 
-function readFile(file: Place): Rules | undefined {
+function readFile(file: ConfigNode): Rules | undefined {
   if (isDescriptorFile(file.value)) {
     return file.wrong('a rules file with limits', 'this one is for envoyproxy/ratelimit: load it as such')
   }
@@ -38,31 +38,31 @@ function readFile(file: Place): Rules | undefined {
   return limits && { ...rules, limits }
 }
 
-function readLimits(place: Place): RuleLimit[] | undefined {
-  const members = place.members('a map of named limits')
-  if (members?.size === 0) return place.wrong('at least one limit')
+function readLimits(node: ConfigNode): RuleLimit[] | undefined {
+  const members = node.members('a map of named limits')
+  if (members?.size === 0) return node.wrong('at least one limit')
   if (members === undefined) return undefined
   const limits = [...members].flatMap(([name, member]) => readLimit(name, member) ?? [])
   for (const { name, replaces } of limits) {
     if (replaces === undefined || (replaces !== name && members.has(replaces))) continue
-    place.member(name).member('replaces').wrong('the name of another limit')
+    node.member(name).member('replaces').wrong('the name of another limit')
   }
   return limits
 }
 
 /** What came is not shown: it may hold a password. */
-function readStore(place: Place): string | undefined {
-  const { value } = place
+function readStore(node: ConfigNode): string | undefined {
+  const { value } = node
   if (typeof value === 'string' && STORE.test(value)) return value
   const shown = typeof value === 'string' ? `${/^[a-z-]+:/i.exec(value)?.[0] ?? ''}…` : value
-  return place.shownAs(shown).wrong('memory, redis://…, rediss://… or redis-cluster://…')
+  return node.shownAs(shown).wrong('memory, redis://…, rediss://… or redis-cluster://…')
 }
 
-function readProxies(place: Place): string[] | number | undefined {
-  const { value } = place
+function readProxies(node: ConfigNode): string[] | number | undefined {
+  const { value } = node
   const what = 'a list of address ranges, or how many proxies there are'
-  if (typeof value === 'number') return Number.isInteger(value) && value >= 0 ? value : place.wrong(what)
-  const ranges = place.items(what)
+  if (typeof value === 'number') return Number.isInteger(value) && value >= 0 ? value : node.wrong(what)
+  const ranges = node.items(what)
   return ranges?.flatMap(range => range.text("an address range such as '10.0.0.0/8'") ?? [])
 }
 

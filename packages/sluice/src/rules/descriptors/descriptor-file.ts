@@ -1,7 +1,7 @@
-import { type Place, readFiles } from '../place.ts'
+import { type ConfigNode, readFiles } from '../config-node.ts'
 import { isWildcard, wildcard } from '../wildcard.ts'
 import { type RateLimit, readRateLimit } from './rate-limit.ts'
-import type { Level, Rule, Values } from './tree.ts'
+import type { DescriptorRule, Level, Values } from './tree.ts'
 
 /** All rules of all files, by domain. */
 export type Domains = ReadonlyMap<string, Level>
@@ -13,50 +13,50 @@ const DEEPEST = 64
 
 /** Checks parsed files for envoyproxy/ratelimit; throws `RulesError` with everything that is wrong with any of them. */
 export function readDescriptorFiles(files: readonly unknown[]): Domains {
-  return readFiles(files, places => {
+  return readFiles(files, nodes => {
     const domains = new Map<string, Level>()
-    for (const place of places) {
-      const file = readFile(place)
+    for (const node of nodes) {
+      const file = readFile(node)
       if (file === undefined) continue
-      if (domains.has(file.domain)) place.member('domain').wrong('a domain of its own (duplicate domain)')
+      if (domains.has(file.domain)) node.member('domain').wrong('a domain of its own (duplicate domain)')
       domains.set(file.domain, file.level)
     }
     return domains
   })
 }
 
-function readFile(place: Place): { domain: string; level: Level } | undefined {
-  const members = place.members('a file with domain and descriptors', ['domain', 'descriptors'])
+function readFile(node: ConfigNode): { domain: string; level: Level } | undefined {
+  const members = node.members('a file with domain and descriptors', ['domain', 'descriptors'])
   if (members === undefined) return undefined
-  const domain = place.member('domain').spelt('a domain that is not empty')
-  if (domain === '') place.member('domain').wrong('a domain that is not empty')
+  const domain = node.member('domain').spelt('a domain that is not empty')
+  if (domain === '') node.member('domain').wrong('a domain that is not empty')
   const descriptors = members.get('descriptors')
   const level = readLevel(descriptors, domain ?? '', 1)
   return domain === undefined ? undefined : { domain, level }
 }
 
 /** The rules of a list; an empty one or none at all is a level without rules. */
-function readLevel(place: Place | undefined, parent: string, depth: number): Level {
+function readLevel(node: ConfigNode | undefined, parent: string, depth: number): Level {
   const level = new Map<string, Values>()
-  if (place === undefined || place.value === null) return level
-  if (Array.isArray(place.value) && place.value.length === 0) return level
+  if (node === undefined || node.value === null) return level
+  if (Array.isArray(node.value) && node.value.length === 0) return level
   if (depth > DEEPEST) {
-    place.wrong(`at most ${DEEPEST} levels of descriptors`)
+    node.wrong(`at most ${DEEPEST} levels of descriptors`)
     return level
   }
-  for (const item of place.items('a list of descriptors') ?? []) {
+  for (const item of node.items('a list of descriptors') ?? []) {
     const rule = readRule(item, parent, depth)
     if (rule !== undefined) addRule(level, rule, item)
   }
   return level
 }
 
-function readRule(place: Place, parent: string, depth: number): Rule | undefined {
-  const members = place.members('a descriptor as a map', MEMBERS)
+function readRule(node: ConfigNode, parent: string, depth: number): DescriptorRule | undefined {
+  const members = node.members('a descriptor as a map', MEMBERS)
   if (members === undefined) return undefined
-  const key = place.member('key').spelt('a key that is not empty')
-  if (key === '') place.member('key').wrong('a key that is not empty')
-  const value = place.member('value').value == null ? '' : (place.member('value').spelt('a value as text') ?? '')
+  const key = node.member('key').spelt('a key that is not empty')
+  if (key === '') node.member('key').wrong('a key that is not empty')
+  const value = node.member('value').value == null ? '' : (node.member('value').spelt('a value as text') ?? '')
   const name = `${parent}.${key}${value === '' ? '' : `_${value}`}`
   const flag = (member: string) => members.get(member)?.flag('true or false') ?? false
   const shared = flag('share_threshold')
@@ -67,7 +67,7 @@ function readRule(place: Place, parent: string, depth: number): Rule | undefined
   const rule = {
     name,
     value,
-    limits: readLimits(place, members),
+    limits: readLimits(node, members),
     shadow: flag('shadow_mode'),
     quota: flag('quota_mode'),
     detailed: flag('detailed_metric'),
@@ -79,21 +79,21 @@ function readRule(place: Place, parent: string, depth: number): Rule | undefined
 }
 
 /** `rate_limit` is one, `rate_limits` are several that all apply. */
-function readLimits(place: Place, members: ReadonlyMap<string, Place>): RateLimit[] {
+function readLimits(node: ConfigNode, members: ReadonlyMap<string, ConfigNode>): RateLimit[] {
   const [one, several] = [members.get('rate_limit'), members.get('rate_limits')]
   if (one !== undefined && several !== undefined) several.wrongName('rate_limit or rate_limits, not both')
-  const places = one === undefined ? [] : [one]
-  if (several !== undefined) places.push(...(place.member('rate_limits').items('a list of rate limits') ?? []))
-  return places.flatMap(limit => readRateLimit(limit) ?? [])
+  const nodes = one === undefined ? [] : [one]
+  if (several !== undefined) nodes.push(...(node.member('rate_limits').items('a list of rate limits') ?? []))
+  return nodes.flatMap(limit => readRateLimit(limit) ?? [])
 }
 
-function addRule(level: Map<string, Values>, rule: Rule, place: Place): void {
+function addRule(level: Map<string, Values>, rule: DescriptorRule, node: ConfigNode): void {
   const { key, value, name } = rule
   const values: Values = level.get(key) ?? { exact: new Map(), wild: [], bare: undefined }
   level.set(key, values)
   const taken = value === '' ? values.bare !== undefined : values.exact.has(value)
   if (taken || values.wild.some(other => other.rule.value === value)) {
-    place
+    node
       .member(value === '' ? 'key' : 'value')
       .shownAs(name)
       .wrong('a composite key once (duplicate composite key)')

@@ -1,6 +1,6 @@
 import { policyWords } from '../words.ts'
 import { type Match, metricName } from './matching.ts'
-import type { Entry, Rule } from './tree.ts'
+import type { DescriptorEntry, DescriptorRule } from './tree.ts'
 
 /** What a descriptor of a request finds, in words. */
 export interface DescriptorExplanation {
@@ -37,12 +37,12 @@ function whyWords({ descriptor, rules, limits, isOverride }: Match): string {
   return steps.join('; ')
 }
 
-function stepWords({ key, value, shared }: Rule, entry: Entry): string {
+function stepWords({ key, value, shared }: DescriptorRule, entry: DescriptorEntry): string {
   if (value === '') return `${entryWords(entry)} matches any ${key}`
   if (value === entry.value) return `${entryWords(entry)} matches exactly`
   return `${entryWords(entry)} matches ${key}=${value}${shared ? ', counted together with all that do' : ''}`
 }
 
-function entryWords({ key, value }: Entry): string {
+function entryWords({ key, value }: DescriptorEntry): string {
   return `${key}=${value}`
 }

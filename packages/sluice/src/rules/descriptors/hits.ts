@@ -1,29 +1,33 @@
-import { overrideSeat, type Seat } from './lanes.ts'
+import type { DescriptorHit } from './hit-batch.ts'
 import { type Match, metricName } from './matching.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { hitsOf, type RlsRequest } from './request.ts'
-import type { Hit } from './wave.ts'
+import { type CounterRef, overrideCounter } from './rule-counters.ts'
 
 /** All that a request is charged for, descriptor by descriptor. */
-export function hitsFor(request: RlsRequest, matches: readonly Match[], seats: ReadonlyMap<RateLimit, Seat>): Hit[] {
-  const hits: Hit[] = []
-  for (const [place, match] of matches.entries()) {
+export function hitsFor(
+  request: RlsRequest,
+  matches: readonly Match[],
+  refs: ReadonlyMap<RateLimit, CounterRef>,
+): DescriptorHit[] {
+  const hits: DescriptorHit[] = []
+  for (const [index, match] of matches.entries()) {
     const { descriptor, limits, rules } = match
     const cost = hitsOf(descriptor, request)
     for (const limit of limits) {
       const { policy, current } = limit
       if (policy === undefined || current === undefined) continue
-      const { lane, nth } = seats.get(limit) ?? overrideSeat(descriptor.entries)
+      const { counter, nth } = refs.get(limit) ?? overrideCounter(descriptor.entries)
       const rule = rules.at(-1)
       hits.push({
-        lane,
+        counter,
         key: keyOf(request.domain, match, nth),
         policy,
         cost,
         effect: rule?.shadow === true ? 'shadow' : rule?.quota === true ? 'quota' : 'refuses',
         current,
         rule: metricName(request.domain, match),
-        descriptors: [place],
+        descriptors: [index],
       })
     }
   }

@@ -1,13 +1,13 @@
 import { overrideOf } from './override.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { RlsDescriptor } from './request.ts'
-import { type Entry, type Level, type Rule, walk } from './tree.ts'
+import { type DescriptorEntry, type DescriptorRule, type Level, walk } from './tree.ts'
 
 /** What a descriptor of a request found: the limits it is under, none included. */
 export interface Match {
   readonly descriptor: RlsDescriptor
   /** The rules on the way down, one for each entry; none for an override. */
-  readonly rules: readonly Rule[]
+  readonly rules: readonly DescriptorRule[]
   readonly limits: readonly RateLimit[]
   readonly isOverride: boolean
 }
@@ -50,7 +50,7 @@ export function metricName(domain: string, { rules, descriptor, isOverride }: Ma
   if (isOverride) return [domain, ...descriptor.entries.map(({ key }) => key)].join('.')
   const last = rules.at(-1)!
   if (!last.detailed && !rules.some(({ valueToMetric }) => valueToMetric)) return last.name
-  const level = (rule: Rule, { value }: Entry) => {
+  const level = (rule: DescriptorRule, { value }: DescriptorEntry) => {
     const told = rule.valueToMetric || (last.detailed && rule.value === '') ? value : rule.value
     return told === '' ? rule.key : `${rule.key}_${told}`
   }

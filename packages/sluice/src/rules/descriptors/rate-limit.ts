@@ -2,7 +2,7 @@ import { assertTimeZone } from '../../calendar.ts'
 import type { OnOutage } from '../../limiter/limits.ts'
 import { fixedWindow, gcra, leakyBucket, type Policy, slidingLog, slidingWindow, tokenBucket } from '../../policy.ts'
 import { windowOf } from '../../policy-options.ts'
-import type { Place } from '../place.ts'
+import type { ConfigNode } from '../config-node.ts'
 import { UNIT_NAMES, UNKNOWN_UNIT, unitNamed, unitOfMs } from './units.ts'
 
 /** What a status tells of the limit behind it. */
@@ -47,8 +47,8 @@ const ALGORITHMS: Readonly<Record<string, (amounts: Amounts) => Policy>> = {
 }
 const HAVE_BURST = ['token-bucket', 'leaky-bucket', 'gcra']
 
-export function readRateLimit(place: Place): RateLimit | undefined {
-  const members = place.members('a rate limit as a map', [...MEMBERS, ...MORE_MEMBERS])
+export function readRateLimit(node: ConfigNode): RateLimit | undefined {
+  const members = node.members('a rate limit as a map', [...MEMBERS, ...MORE_MEMBERS])
   if (members === undefined) return undefined
   const name = members.get('name')?.spelt('a name')
   const about = {
@@ -62,31 +62,31 @@ export function readRateLimit(place: Place): RateLimit | undefined {
     }
     return { ...about, policy: undefined, current: undefined }
   }
-  const limit = readUint32(place.member('requests_per_unit'))
-  const periodMs = readPeriodMs(place, members)
+  const limit = readUint32(node.member('requests_per_unit'))
+  const periodMs = readPeriodMs(node, members)
   const algorithm = members.get('algorithm')?.oneOf(Object.keys(ALGORITHMS)) ?? 'fixed-window'
   const burst = readBurst(members.get('burst'), algorithm)
   if (limit === undefined || periodMs === undefined) return undefined
   const zone = members.get('time_zone')
   const policy =
     zone === undefined
-      ? place.attempt(() => ALGORITHMS[algorithm]!({ limit, periodMs, burst: burst ?? limit }))
+      ? node.attempt(() => ALGORITHMS[algorithm]!({ limit, periodMs, burst: burst ?? limit }))
       : readCalendar(zone, algorithm, limit, members.get('unit')?.value)
   const unit = unitOfMs(periodMs)?.number ?? UNKNOWN_UNIT
   return policy && { ...about, policy, current: { requestsPerUnit: limit, unit, ...(name !== undefined && { name }) } }
 }
 
-function readUint32(place: Place): number | undefined {
-  const { value } = place
+function readUint32(node: ConfigNode): number | undefined {
+  const { value } = node
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= UINT32_MAX) return value
-  return place.wrong('requests_per_unit as a whole number from 0 to 4294967295', undefined, 'SLUICE_BAD_LIMIT')
+  return node.wrong('requests_per_unit as a whole number from 0 to 4294967295', undefined, 'SLUICE_BAD_LIMIT')
 }
 
-function readPeriodMs(place: Place, members: ReadonlyMap<string, Place>): number | undefined {
+function readPeriodMs(node: ConfigNode, members: ReadonlyMap<string, ConfigNode>): number | undefined {
   const [unit, period] = [members.get('unit'), members.get('period')]
   if (period === undefined) {
     const known = unitNamed(unit?.value)
-    return known?.ms ?? place.member('unit').wrong(`a rate limit unit: ${UNIT_NAMES.join(', ')}`)
+    return known?.ms ?? node.member('unit').wrong(`a rate limit unit: ${UNIT_NAMES.join(', ')}`)
   }
   if (unit !== undefined) return period.wrongName('a period or a unit, not both')
   const { value } = period
@@ -94,24 +94,24 @@ function readPeriodMs(place: Place, members: ReadonlyMap<string, Place>): number
   return period.attempt(() => windowOf(value, 'period'))
 }
 
-function readBurst(place: Place | undefined, algorithm: string): number | undefined {
-  if (place === undefined || HAVE_BURST.includes(algorithm)) return place && readUint32(place)
-  return place.wrongName(`no burst beside algorithm ${algorithm}`, `choose one of ${HAVE_BURST.join(', ')}`)
+function readBurst(node: ConfigNode | undefined, algorithm: string): number | undefined {
+  if (node === undefined || HAVE_BURST.includes(algorithm)) return node && readUint32(node)
+  return node.wrongName(`no burst beside algorithm ${algorithm}`, `choose one of ${HAVE_BURST.join(', ')}`)
 }
 
 /** A time zone makes the unit a day, week or month of the calendar there. */
-function readCalendar(place: Place, algorithm: string, limit: number, unit: unknown): Policy | undefined {
-  const timeZone = place.attempt(() => assertTimeZone(place.value))
+function readCalendar(node: ConfigNode, algorithm: string, limit: number, unit: unknown): Policy | undefined {
+  const timeZone = node.attempt(() => assertTimeZone(node.value))
   const align = CALENDAR.find(one => one === unitNamed(unit)?.name)
   if (align === undefined || algorithm !== 'fixed-window') {
-    return place.wrongName(`a time_zone only beside unit ${CALENDAR.join(', ')} and the algorithm fixed-window`)
+    return node.wrongName(`a time_zone only beside unit ${CALENDAR.join(', ')} and the algorithm fixed-window`)
   }
-  return timeZone === undefined ? undefined : place.attempt(() => fixedWindow({ limit, align, timeZone }))
+  return timeZone === undefined ? undefined : node.attempt(() => fixedWindow({ limit, align, timeZone }))
 }
 
-function readReplaces(place: Place | undefined, own: string | undefined): string[] {
+function readReplaces(node: ConfigNode | undefined, own: string | undefined): string[] {
   const what = 'a list of { name }'
-  const entries = place?.items(what) ?? []
+  const entries = node?.items(what) ?? []
   return entries.flatMap(entry => {
     if (entry.members(what, ['name']) === undefined) return []
     const name = entry.member('name')

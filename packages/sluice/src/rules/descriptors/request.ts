@@ -1,5 +1,5 @@
 import { expected } from '../../errors.ts'
-import type { Entry } from './tree.ts'
+import type { DescriptorEntry } from './tree.ts'
 
 /** What Envoy asks. */
 export interface RlsRequest {
@@ -10,7 +10,7 @@ export interface RlsRequest {
 }
 
 export interface RlsDescriptor {
-  readonly entries: readonly Entry[]
+  readonly entries: readonly DescriptorEntry[]
   /** In place of the rule there is; `unit` as on the wire, 1 second to 6 year. */
   readonly limit?: { readonly requestsPerUnit: number; readonly unit: number } | undefined
   /** 0 only looks. */
@@ -44,8 +44,8 @@ export function checkRequest(request: RlsRequest): void {
   }
 }
 
-function isEntry(entry: unknown): entry is Entry {
-  const { key, value } = Object(entry) as Partial<Entry>
+function isEntry(entry: unknown): entry is DescriptorEntry {
+  const { key, value } = Object(entry) as Partial<DescriptorEntry>
   return typeof key === 'string' && typeof value === 'string'
 }
 

@@ -4,13 +4,13 @@ import type { LimiterOptions } from '../../limiter/limiter.ts'
 import { andThen, type Maybe } from '../../maybe.ts'
 import { type Domains, readDescriptorFiles } from './descriptor-file.ts'
 import { type DescriptorExplanation, explainMatch } from './explain.ts'
+import { batchesOf, type HitBatch } from './hit-batch.ts'
 import { hitsFor } from './hits.ts'
-import { laneLimits, seatsOf } from './lanes.ts'
 import { type Match, matchAll } from './matching.ts'
 import { checkRequest, RlsError, type RlsRequest } from './request.ts'
+import { counterLimits, counterRefs } from './rule-counters.ts'
 import { type RlsResponse, responseOf } from './statuses.ts'
 import { takeApart, takeTogether } from './taking.ts'
-import { type Wave, wavesOf } from './wave.ts'
 
 export interface RlsOptions extends Pick<LimiterOptions, 'store' | 'clock' | 'prefix' | 'onEvent'> {
   /**
@@ -42,12 +42,12 @@ export function rls(files: readonly unknown[], options: RlsOptions = {}): Rls {
     throw expected('SLUICE_BAD_OPTION', "counting 'together' or 'apart'", counting)
   }
   const domains = readDescriptorFiles(files)
-  const seats = seatsOf(domains)
-  const limiter = createLimiter<Wave, 'sync' | 'async'>({
+  const refs = counterRefs(domains)
+  const limiter = createLimiter<HitBatch, 'sync' | 'async'>({
     name: 'rls',
     ...limiterOptions,
-    limits: laneLimits(seats),
-    select: wave => wave.map(({ lane }) => lane),
+    limits: counterLimits(refs),
+    select: batch => batch.map(({ counter }) => counter),
   })
 
   const matchesOf = (request: RlsRequest): Match[] => {
@@ -59,8 +59,8 @@ export function rls(files: readonly unknown[], options: RlsOptions = {}): Rls {
     domains,
     shouldRateLimit(request) {
       const matches = matchesOf(request)
-      const hits = hitsFor(request, matches, seats)
-      const taken = counting === 'apart' ? takeApart(limiter, hits) : takeTogether(limiter, wavesOf(hits))
+      const hits = hitsFor(request, matches, refs)
+      const taken = counting === 'apart' ? takeApart(limiter, hits) : takeTogether(limiter, batchesOf(hits))
       return andThen(taken, decided => {
         const response = responseOf(matches, decided)
         const told: RlsResponse = shadow ? { ...response, overall: 'OK' } : response
@@ -69,8 +69,8 @@ export function rls(files: readonly unknown[], options: RlsOptions = {}): Rls {
       })
     },
     reset(request) {
-      const waves = wavesOf(hitsFor(request, matchesOf(request), seats))
-      const resets = waves.map((wave): Maybe<void> => limiter.reset(wave))
+      const batches = batchesOf(hitsFor(request, matchesOf(request), refs))
+      const resets = batches.map((batch): Maybe<void> => limiter.reset(batch))
       return resets.some(reset => reset instanceof Promise) ? Promise.all(resets).then(() => {}) : undefined
     },
     explain: request => matchesOf(request).map(match => explainMatch(request.domain, match)),

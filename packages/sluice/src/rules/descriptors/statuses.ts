@@ -1,8 +1,8 @@
 import type { Degraded, LimitState } from '../../decision.ts'
+import { type DescriptorHit, hitIn } from './hit-batch.ts'
 import type { Match } from './matching.ts'
 import type { CurrentLimit } from './rate-limit.ts'
 import { type Decided, quotasAreOver } from './taking.ts'
-import { type Hit, hitIn } from './wave.ts'
 
 export type RlsCode = 'OK' | 'OVER_LIMIT'
 
@@ -34,10 +34,10 @@ export function responseOf(matches: readonly Match[], decided: readonly Decided[
   const statuses = matches.map(unlimitedStatus)
   const quotasOver = quotasAreOver(decided)
   let worst = 0
-  for (const { wave, decision, states } of decided) {
+  for (const { batch, decision, states } of decided) {
     worst = Math.max(worst, WORSE.indexOf(decision.degraded))
     for (const state of states) {
-      const hit = hitIn(wave, state.name)!
+      const hit = hitIn(batch, state.name)!
       const status = statusOf(hit, state, decision.at, quotasOver)
       for (const i of hit.descriptors) if (tellsMore(status, statuses[i]!)) statuses[i] = status
     }
@@ -54,7 +54,7 @@ function unlimitedStatus({ limits }: Match): RlsStatus {
   return limits.some(({ policy }) => policy === undefined) ? UNLIMITED : NO_LIMIT
 }
 
-function statusOf(hit: Hit, state: LimitState, at: number, quotasOver: boolean): RlsStatus {
+function statusOf(hit: DescriptorHit, state: LimitState, at: number, quotasOver: boolean): RlsStatus {
   const over = !state.allowed
   const refused = over && (hit.effect === 'refuses' || (hit.effect === 'quota' && quotasOver))
   return {
@@ -68,7 +68,7 @@ function statusOf(hit: Hit, state: LimitState, at: number, quotasOver: boolean):
 }
 
 /** Refused, it is until the same hits pass. Else the end of the window, though nothing were counted in it yet. */
-function untilResetMs({ policy }: Hit, state: LimitState, at: number): number {
+function untilResetMs({ policy }: DescriptorHit, state: LimitState, at: number): number {
   if (!state.allowed && state.retryAfterMs < Infinity) return state.retryAfterMs
   if (policy.kind !== 'fixedWindow' || policy.align !== 'epoch') return state.resetAfterMs
   return policy.windowMs - (at % policy.windowMs)

@@ -1,13 +1,13 @@
 import type { RateLimit } from './rate-limit.ts'
 
 /** One entry of a descriptor in a request. */
-export interface Entry {
+export interface DescriptorEntry {
   readonly key: string
   readonly value: string
 }
 
 /** A rule of a descriptor file: a node on the way down, with limits where a request may end. */
-export interface Rule {
+export interface DescriptorRule {
   /** The composite key its users know: `domain.key1_value1.subkey1`. */
   readonly name: string
   readonly key: string
@@ -30,18 +30,18 @@ export type Level = ReadonlyMap<string, Values>
 
 /** The rules of one key. */
 export interface Values {
-  readonly exact: Map<string, Rule>
+  readonly exact: Map<string, DescriptorRule>
   /** In file order. */
-  readonly wild: { readonly rule: Rule; matches(value: string): boolean }[]
-  bare: Rule | undefined
+  readonly wild: { readonly rule: DescriptorRule; matches(value: string): boolean }[]
+  bare: DescriptorRule | undefined
 }
 
 /**
  * The rules that a request's entries lead through, one for each entry as far as there are any. At each level the exact
  * value comes first, then wildcards in file order, then the bare key; there is no way back from a choice.
  */
-export function walk(top: Level, entries: readonly Entry[]): Rule[] {
-  const rules = new Array<Rule>(entries.length)
+export function walk(top: Level, entries: readonly DescriptorEntry[]): DescriptorRule[] {
+  const rules = new Array<DescriptorRule>(entries.length)
   let depth = 0
   let level = top
   for (const { key, value } of entries) {
@@ -54,13 +54,13 @@ export function walk(top: Level, entries: readonly Entry[]): Rule[] {
   return rules
 }
 
-function find(values: Values | undefined, value: string): Rule | undefined {
+function find(values: Values | undefined, value: string): DescriptorRule | undefined {
   if (values === undefined) return undefined
   return values.exact.get(value) ?? values.wild.find(({ matches }) => matches(value))?.rule ?? values.bare
 }
 
 /** The rules of a level, by key and in no order of meaning. */
-export function* rulesAt(level: Level): Generator<Rule> {
+export function* rulesAt(level: Level): Generator<DescriptorRule> {
   for (const { exact, wild, bare } of level.values()) {
     yield* exact.values()
     for (const { rule } of wild) yield rule
@@ -69,7 +69,7 @@ export function* rulesAt(level: Level): Generator<Rule> {
 }
 
 /** The rules from a level down. */
-export function* rulesOf(level: Level): Generator<Rule> {
+export function* rulesOf(level: Level): Generator<DescriptorRule> {
   for (const rule of rulesAt(level)) {
     yield rule
     yield* rulesOf(rule.next)

@@ -11,22 +11,22 @@ const UNITS = [
   { name: 'week', number: 7, ms: 7 * DAY_MS },
 ] as const
 
-export type Unit = (typeof UNITS)[number]
+export type RateUnit = (typeof UNITS)[number]
 
 export const UNIT_NAMES = UNITS.map(({ name }) => name)
 /** For a period that is no unit. */
 export const UNKNOWN_UNIT = 0
 
 /** In any case: `minute`, `MINUTE`. */
-export function unitNamed(name: unknown): Unit | undefined {
+export function unitNamed(name: unknown): RateUnit | undefined {
   return typeof name === 'string' ? UNITS.find(unit => unit.name === name.toLowerCase()) : undefined
 }
 
-export function unitOfMs(ms: number): Unit | undefined {
+export function unitOfMs(ms: number): RateUnit | undefined {
   return UNITS.find(unit => unit.ms === ms)
 }
 
 /** Of an override, whose units end before the week. */
-export function overrideUnit(number: number): Unit | undefined {
+export function overrideUnit(number: number): RateUnit | undefined {
   return UNITS.find(unit => unit.number === number && unit.name !== 'week')
 }

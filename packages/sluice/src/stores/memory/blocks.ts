@@ -1,6 +1,6 @@
 import type { BlockRule } from '../store.ts'
-import { KeyTable, type Owner, type Segment } from './key-table.ts'
-import type { MemoryContext } from './keys.ts'
+import { KeyTable, type TableOwner, type TableSegment } from './key-table.ts'
+import type { MemoryContext } from './pooled-key-table.ts'
 
 const FORGET_AT = 0
 const UNTIL = 1
@@ -10,7 +10,7 @@ const STRIKES = 2
  * The blocks of one limit: until when a key is refused, and how many blocks it has had. Strikes are forgotten when a
  * key has kept quiet for the longest block after its last one ended.
  */
-export class Blocks implements Owner {
+export class Blocks implements TableOwner {
   private readonly table: KeyTable
   private readonly context: MemoryContext
 
@@ -53,7 +53,7 @@ export class Blocks implements Owner {
     return this.table.sweep(slots, this, now)
   }
 
-  idleUpTo(_segment: Segment, now: number): number {
+  idleUpTo(_segment: TableSegment, now: number): number {
     return now
   }
 

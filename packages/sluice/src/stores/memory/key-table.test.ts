@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { KeyTable, type Owner, type Segment } from './key-table.ts'
-import { boundless } from './keys.ts'
+import { KeyTable, type TableOwner, type TableSegment } from './key-table.ts'
+import { boundless } from './pooled-key-table.ts'
 
 /** A table whose keys carry the tick they are idle from and a number of their own, beside the Map it must equal. */
-class Modelled implements Owner {
+class Modelled implements TableOwner {
   readonly room = boundless()
   readonly table: KeyTable
   readonly model = new Map<number, { hi: number; lo: number; idleAt: number }>()
@@ -30,12 +30,12 @@ class Modelled implements Owner {
     this.model.delete(id)
   }
 
-  idleUpTo(_: Segment, now: number): number {
+  idleUpTo(_: TableSegment, now: number): number {
     return now
   }
 
   /** Only what is idle may go, and once. */
-  dropped(segment: Segment, offset: number): void {
+  dropped(segment: TableSegment, offset: number): void {
     expect(this.model.delete(segment.cells[offset + this.table.width - 1]!)).toBe(true)
   }
 

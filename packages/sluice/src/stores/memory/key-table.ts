@@ -1,5 +1,5 @@
 /**
- * Keys to a few numbers each, in typed arrays: no object per key, nothing for the garbage collector to walk.
+ * PooledKeyTable to a few numbers each, in typed arrays: no object per key, nothing for the garbage collector to walk.
  *
  * A slot is the 64-bit hash of its key and `width` doubles. Slots stand in segments found by the top bits of the hash
  * (extendible hashing): a small segment doubles, a full-grown one splits in two, so growing never touches more than a
@@ -8,14 +8,14 @@
  */
 export class KeyTable {
   readonly width: number
-  readonly segments: Segment[]
+  readonly segments: TableSegment[]
   /** The one that the key last sought stands in, if it stands anywhere. */
-  segment: Segment
+  segment: TableSegment
   private readonly stride: number
   private readonly largest: number
   /** The first segment: the only one until it splits. */
-  private readonly root: Segment
-  private directory: Segment[]
+  private readonly root: TableSegment
+  private directory: TableSegment[]
   private depth = 0
   private readonly budget: KeyBudget
   /** What a key takes beyond `KEY_BYTES`. */
@@ -30,7 +30,7 @@ export class KeyTable {
     this.largest = 2 ** Math.floor(Math.log2(SEGMENT_BYTES / (8 * this.stride)))
     this.budget = budget
     this.extraBytes = ((width - 1) * KEY_BYTES) / 2
-    this.root = new Segment(SMALLEST, this.stride, 0, 0)
+    this.root = new TableSegment(SMALLEST, this.stride, 0, 0)
     this.segment = this.root
     this.segments = [this.root]
     this.directory = [this.root]
@@ -52,7 +52,7 @@ export class KeyTable {
   }
 
   /** A small table has one segment, and needs no hash to find it. */
-  private segmentOf(hi: number): Segment {
+  private segmentOf(hi: number): TableSegment {
     return this.depth === 0 ? this.root : this.directory[(hi >>> 1) >>> (31 - this.depth)]!
   }
 
@@ -60,7 +60,7 @@ export class KeyTable {
    * Makes a slot for a key that `find` has not found; its doubles are 0. The first idle key on its way gives it its place:
    * so a table of keys that come and go neither grows nor has to be cleaned. `segment` may be another than before.
    */
-  insert(hi: number, lo: number, owner: Owner, now: number): number {
+  insert(hi: number, lo: number, owner: TableOwner, now: number): number {
     let segment = this.segmentOf(hi)
     let offset = this.replaceIdle(segment, hi, lo, owner, now)
     if (offset < 0) {
@@ -79,7 +79,7 @@ export class KeyTable {
   }
 
   /** Gives the slot of the first idle key between a key's place and the next free slot to that key; -1 without one. */
-  private replaceIdle(segment: Segment, hi: number, lo: number, owner: Owner, now: number): number {
+  private replaceIdle(segment: TableSegment, hi: number, lo: number, owner: TableOwner, now: number): number {
     const { words, cells, mask } = segment
     const stride = this.stride
     let slot = lo & mask
@@ -97,7 +97,7 @@ export class KeyTable {
   }
 
   /** Forgets the key whose doubles stand at `offset` of `segment`. */
-  remove(segment: Segment, offset: number): void {
+  remove(segment: TableSegment, offset: number): void {
     const { words, cells, mask } = segment
     const stride = this.stride
     let hole = (offset - 1) / stride
@@ -115,7 +115,7 @@ export class KeyTable {
   }
 
   /** Goes on looking for idle keys, at most `slots` slots and one segment further; true when it has come round. */
-  sweep(slots: number, owner: Owner, now: number): boolean {
+  sweep(slots: number, owner: TableOwner, now: number): boolean {
     const segment = this.segments[this.sweptSegment]!
     this.sweptSlot = this.clean(segment, this.sweptSlot, slots, owner, now)
     if (this.sweptSlot <= segment.mask) return false
@@ -126,7 +126,7 @@ export class KeyTable {
   }
 
   /** Removes the idle keys among `slots` slots of `segment` from `from` on; returns where to go on. */
-  private clean(segment: Segment, from: number, slots: number, owner: Owner, now: number): number {
+  private clean(segment: TableSegment, from: number, slots: number, owner: TableOwner, now: number): number {
     const end = Math.min(from + slots, segment.mask + 1)
     const idleUpTo = owner.idleUpTo(segment, now)
     let slot = from
@@ -145,7 +145,7 @@ export class KeyTable {
   }
 
   /** Gives back memory that a passed flood has left behind. */
-  private shrink(segment: Segment): void {
+  private shrink(segment: TableSegment): void {
     let size = segment.mask + 1
     if (segment.live * 8 >= size || size === SMALLEST) return
     while (size > SMALLEST && segment.live * 4 < size) size /= 2
@@ -153,7 +153,7 @@ export class KeyTable {
   }
 
   /** Forgets the idle keys of a segment; if too many are left, it grows. */
-  private makeRoom(segment: Segment, owner: Owner, now: number): void {
+  private makeRoom(segment: TableSegment, owner: TableOwner, now: number): void {
     const size = segment.mask + 1
     this.clean(segment, 0, size, owner, now)
     if (segment.live * CROWDED_PER < size * CROWDED) return
@@ -161,17 +161,17 @@ export class KeyTable {
     else this.split(segment)
   }
 
-  private resize(segment: Segment, size: number): void {
+  private resize(segment: TableSegment, size: number): void {
     const { words, cells, mask } = segment
     segment.clear(size, this.stride)
     reinsert(words, cells, mask + 1, this.stride, 0, segment, segment)
   }
 
   /** Two segments where one was: the next bit of the hash tells them apart. */
-  private split(segment: Segment): void {
+  private split(segment: TableSegment): void {
     const bit = segment.depth++
     const size = segment.mask + 1
-    const twin = new Segment(size, this.stride, segment.depth, segment.origin)
+    const twin = new TableSegment(size, this.stride, segment.depth, segment.origin)
     this.segments.push(twin)
     if (segment.depth > this.depth) {
       this.depth++
@@ -192,11 +192,11 @@ export class KeyTable {
 }
 
 /** Who owns the doubles in a table: it alone can tell when a key may be forgotten. */
-export interface Owner {
+export interface TableOwner {
   /** A key is idle, a fresh one would behave the same, when the first of its doubles is at most this. */
-  idleUpTo(segment: Segment, now: number): number
+  idleUpTo(segment: TableSegment, now: number): number
   /** The key is about to go. */
-  dropped(segment: Segment, offset: number): void
+  dropped(segment: TableSegment, offset: number): void
 }
 
 /** What a key of one number takes when all keys are in use: two doubles, in a segment two fifths full after a split. */
@@ -223,7 +223,7 @@ export function occupy(budget: KeyBudget, bytes: number): void {
   budget.max = budget.maxKeys - Math.ceil(budget.bytes / KEY_BYTES)
 }
 
-export class Segment {
+export class TableSegment {
   /** The hash words and the doubles of a slot share one buffer, and so, mostly, one cache line. */
   words!: Int32Array
   cells!: Float64Array
@@ -262,7 +262,7 @@ const SEGMENT_BYTES = 2 ** 18
 let scratch: ArrayBuffer | undefined
 
 /** Takes a free slot for a key; its doubles are what was last there. */
-function place(segment: Segment, stride: number, hi: number, lo: number): number {
+function place(segment: TableSegment, stride: number, hi: number, lo: number): number {
   const { words, mask } = segment
   let slot = lo & mask
   while (words[slot * stride * 2] !== 0) slot = (slot + 1) & mask
@@ -280,8 +280,8 @@ function reinsert(
   size: number,
   stride: number,
   bit: number,
-  whereClear: Segment,
-  whereSet: Segment,
+  whereClear: TableSegment,
+  whereSet: TableSegment,
 ): void {
   for (let slot = 0; slot < size; slot++) {
     const at = slot * stride

@@ -6,7 +6,7 @@ import type { Change, Intent, Limit, Space } from '../store.ts'
 import { Blocks } from './blocks.ts'
 import { type Hold, Holds } from './holds.ts'
 import { resetBeside, retryBeside } from './holds-played.ts'
-import type { MemoryContext } from './keys.ts'
+import type { MemoryContext } from './pooled-key-table.ts'
 import { StateTable } from './state-table.ts'
 import type { Sweepable } from './sweeper.ts'
 
@@ -111,11 +111,11 @@ export class MemorySpace implements Space {
     if (this.plain) {
       table.load(charge.rule, charge.key, now)
       table.judge(charge, charge.cost, now)
-    } else this.judgeBesides(table, charge, now)
+    } else this.judgeWithExtras(table, charge, now)
   }
 
   /** The limit with what is held of it, and its blocks. */
-  private judgeBesides(table: StateTable, charge: Charge, now: number): void {
+  private judgeWithExtras(table: StateTable, charge: Charge, now: number): void {
     const held = this.heldFor(charge.key, now)
     table.locate(charge, now) // settling what has expired may have changed it
     table.judge(charge, charge.cost + held, now)

@@ -6,8 +6,8 @@ import type { KeyInspection } from '../inspection.ts'
 import type { Change, Question, Space, Store } from '../store.ts'
 import { StoreTime } from '../store-time.ts'
 import { type KeyBudget, newBudget } from './key-table.ts'
-import type { MemoryContext } from './keys.ts'
 import { MemorySpace } from './memory-space.ts'
+import type { MemoryContext } from './pooled-key-table.ts'
 import { Sweeper } from './sweeper.ts'
 
 export interface MemoryStoreOptions {
@@ -24,7 +24,7 @@ export interface MemoryStoreOptions {
 }
 
 export interface MemoryStats {
-  /** Keys held now, those of blocks and reservations included. */
+  /** PooledKeyTable held now, those of blocks and reservations included. */
   readonly keys: number
   readonly maxKeys: number
   /** Reservations held now. */
@@ -34,7 +34,7 @@ export interface MemoryStats {
 }
 
 export interface MemoryStore extends Store<'sync'> {
-  /** Keys held now: idle ones are forgotten by and by. */
+  /** PooledKeyTable held now: idle ones are forgotten by and by. */
   readonly size: number
   stats(): MemoryStats
 }

@@ -8,8 +8,8 @@ import { stableHash } from '../../hash.ts'
 import type { Charge } from '../charge.ts'
 import { bucketData, fixedData, type LimitData, logData, slidingData, slotsData } from '../inspection.ts'
 import { Handles } from './handles.ts'
-import type { Segment } from './key-table.ts'
-import { apart, Keys, type MemoryContext, type PoolOwner } from './keys.ts'
+import type { TableSegment } from './key-table.ts'
+import { apart, type MemoryContext, PooledKeyTable, type PoolOwner } from './pooled-key-table.ts'
 
 /** Beyond this many units from a segment's origin a sum could leave the whole numbers of a double. */
 const FAR = 2 ** 52
@@ -37,7 +37,7 @@ const POOLED_TIMES = 2 ** 20
  * - slots: the last expiry, then the handle of its queue of holders
  */
 export class StateTable implements PoolOwner {
-  readonly keys: Keys
+  readonly keys: PooledKeyTable
   private readonly rule: Rule
   private readonly context: MemoryContext
   /** All tables of bucket rules of the limit: a key that comes back under another rate brings its level along. */
@@ -60,7 +60,7 @@ export class StateTable implements PoolOwner {
 
   constructor(rule: Rule, context: MemoryContext, family: readonly StateTable[]) {
     const width = rule.kind === 'bucket' ? 1 : rule.kind === 'sliding' ? sliding.cellCount(rule) : 2
-    this.keys = new Keys(width, this, context, rule.kind === 'log' ? poolSizeFor(rule.limit) : undefined)
+    this.keys = new PooledKeyTable(width, this, context, rule.kind === 'log' ? poolSizeFor(rule.limit) : undefined)
     this.rings = new Handles(context.budget)
     this.queues = new Handles(context.budget)
     this.rule = rule
@@ -328,7 +328,7 @@ export class StateTable implements PoolOwner {
     return copy
   }
 
-  idleUpTo(segment: Segment, now: number): number {
+  idleUpTo(segment: TableSegment, now: number): number {
     const { rule } = this
     switch (rule.kind) {
       case 'bucket':
@@ -342,12 +342,12 @@ export class StateTable implements PoolOwner {
     }
   }
 
-  dropped(segment: Segment, offset: number): void {
+  dropped(segment: TableSegment, offset: number): void {
     if (this.rule.kind === 'log') this.rings.remove(segment.cells[offset + 1]!)
     else if (this.rule.kind === 'slots') this.queues.remove(segment.cells[offset + 1]!)
   }
 
-  copy(from: Segment, fromOffset: number, to: Segment, toOffset: number, now: number): boolean {
+  copy(from: TableSegment, fromOffset: number, to: TableSegment, toOffset: number, now: number): boolean {
     const { rule } = this
     switch (rule.kind) {
       case 'bucket': {
@@ -366,7 +366,7 @@ export class StateTable implements PoolOwner {
     }
   }
 
-  private levelAt(segment: Segment, offset: number, rule: bucket.BucketRule, now: number): number {
+  private levelAt(segment: TableSegment, offset: number, rule: bucket.BucketRule, now: number): number {
     const units = this.unitsAt(segment, rule, now) // first: it may move the cells to a new origin
     const level = segment.cells[offset]! - units
     return level > 0 ? level : 0
@@ -399,7 +399,7 @@ export class StateTable implements PoolOwner {
     return this.ring
   }
 
-  private copyRing(ring: log.Ring, to: Segment, offset: number): void {
+  private copyRing(ring: log.Ring, to: TableSegment, offset: number): void {
     const copy = new log.Ring()
     copy.copyFrom(ring)
     to.cells[offset] = copy.newest
@@ -421,7 +421,7 @@ export class StateTable implements PoolOwner {
   }
 
   /** Now, in units since the segment's origin. */
-  private unitsAt(segment: Segment, rule: bucket.BucketRule, now: number): number {
+  private unitsAt(segment: TableSegment, rule: bucket.BucketRule, now: number): number {
     const units = (now - segment.origin) * rule.perTick
     return units < FAR ? units : rebase(segment, now, units)
   }
@@ -450,7 +450,7 @@ export class StateTable implements PoolOwner {
  * Counts a segment's units from now on, so that they stay small enough to be exact. What ran dry before now stays there:
  * a reservation that expired before now is charged as of then.
  */
-function rebase(segment: Segment, now: number, units: number): number {
+function rebase(segment: TableSegment, now: number, units: number): number {
   const { cells, mask } = segment
   for (let offset = 1; offset <= mask * 2 + 1; offset += 2) cells[offset] = Math.max(-FAR, cells[offset]! - units)
   segment.origin = now

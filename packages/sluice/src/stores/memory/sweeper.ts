@@ -20,15 +20,15 @@ export class Sweeper {
   private callsLeft = 0
   private turn = 0
   private overflowing = false
-  private told = false
+  private reported = false
   private readonly budget: KeyBudget
   private readonly time: StoreTime
-  private readonly tell: () => void
+  private readonly report: () => void
 
-  constructor(budget: KeyBudget, time: StoreTime, tell: () => void) {
+  constructor(budget: KeyBudget, time: StoreTime, report: () => void) {
     this.budget = budget
     this.time = time
-    this.tell = tell
+    this.report = report
   }
 
   /** To be called after every decision. */
@@ -36,7 +36,7 @@ export class Sweeper {
     if (--this.callsLeft <= 0) this.sweep()
   }
 
-  /** A key found no room: to be told of when the call under way is done. */
+  /** A key found no room: to be reported of when the call under way is done. */
   overflow(): void {
     this.overflowed++
     this.overflowing = true
@@ -50,9 +50,9 @@ export class Sweeper {
     const table = this.tables[this.turn]
     if (table === undefined) this.turn = 0
     else if (table.sweep(SLOTS_PER_SWEEP, this.time.now)) this.turn++
-    const tell = this.overflowing && !this.told
-    this.told = budget.live >= budget.max && (this.told || this.overflowing)
+    const report = this.overflowing && !this.reported
+    this.reported = budget.live >= budget.max && (this.reported || this.overflowing)
     this.overflowing = false
-    if (tell) this.tell()
+    if (report) this.report()
   }
 }

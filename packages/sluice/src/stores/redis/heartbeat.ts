@@ -1,4 +1,4 @@
-import { afterIfStillHere, systemClock, TICKS_PER_MS } from '../../clock.ts'
+import { afterUnref, systemClock, TICKS_PER_MS } from '../../clock.ts'
 import type { Charge } from '../charge.ts'
 import type { Question } from '../store.ts'
 import { holdOf } from './wire/hold.ts'
@@ -57,7 +57,7 @@ export class Heartbeat {
     if (dueAt >= this.ringsAt) return
     this.cancelTimer?.()
     this.ringsAt = dueAt
-    this.cancelTimer = afterIfStillHere(systemClock, dueAt - systemClock.now(), () => {
+    this.cancelTimer = afterUnref(systemClock, dueAt - systemClock.now(), () => {
       this.ringsAt = Infinity
       this.beat()
     })

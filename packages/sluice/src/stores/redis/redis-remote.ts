@@ -1,4 +1,4 @@
-import { after, afterIfStillHere, atEndOfTurn, type Clock, systemClock } from '../../clock.ts'
+import { after, afterUnref, atEndOfTurn, type Clock, systemClock } from '../../clock.ts'
 import { expected, StoreUnavailable } from '../../errors.ts'
 import { type Charge, isDecided } from '../charge.ts'
 import { decideAcross, type Parties } from '../coordinator.ts'
@@ -94,7 +94,7 @@ export class RedisRemote implements RemoteStore {
     if (evicts !== undefined) onEviction(evicts)
     await this.probe(0).catch(() => undefined) // the next decision reports it
     if (this.closed) return
-    this.cancelCheck = afterIfStillHere(systemClock, recheckMs, () => void this.check(onEviction, recheckMs))
+    this.cancelCheck = afterUnref(systemClock, recheckMs, () => void this.check(onEviction, recheckMs))
   }
 
   instances(id: string, rememberTicks: number): Promise<number> {

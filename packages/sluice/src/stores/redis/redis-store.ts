@@ -1,4 +1,4 @@
-import { afterIfStillHere, systemClock, TICKS_PER_MS } from '../../clock.ts'
+import { afterUnref, systemClock, TICKS_PER_MS } from '../../clock.ts'
 import { type Duration, parseDuration } from '../../duration.ts'
 import { expected } from '../../errors.ts'
 import { denyCache } from '../remote/deny-cache.ts'
@@ -141,7 +141,7 @@ function countInstances(remote: RedisRemote): void {
       found => (remote.localShare = 1 / Math.max(1, found)),
       () => undefined, // what was known last still holds, and matters now
     )
-    afterIfStillHere(systemClock, COUNT_EVERY_MS, count)
+    afterUnref(systemClock, COUNT_EVERY_MS, count)
   }
   void count()
 }

@@ -1,4 +1,4 @@
-import { afterIfStillHere, type Clock } from '../../clock.ts'
+import { afterUnref, type Clock } from '../../clock.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { StoreEvent } from './remote-store.ts'
 
@@ -81,7 +81,7 @@ export class Breaker {
   /** Not at the same moment as other processes: a store that comes back is not to be met by all of them at once. */
   private probeSoon(): void {
     const { clock, random } = this.panel
-    this.cancelProbe = afterIfStillHere(clock, PROBE_EVERY_MS * (0.5 + random()), () => {
+    this.cancelProbe = afterUnref(clock, PROBE_EVERY_MS * (0.5 + random()), () => {
       this.panel.probe(this.shard).then(
         () => this.close(),
         () => this.stopped || this.probeSoon(),

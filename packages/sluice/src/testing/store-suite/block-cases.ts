@@ -4,9 +4,9 @@ import { limitOf, oracleFor } from '../oracle/oracle.ts'
 import { rhythmOf } from '../oracle/rhythm.ts'
 import { KINDS, random } from '../trace.ts'
 import { type Case, same, show } from './case.ts'
-import { Gate } from './gate.ts'
 import { modestPolicy, ofEveryKind } from './policies.ts'
 import { keysIn } from './room-cases.ts'
+import { StoredLimit } from './stored-limit.ts'
 import { type Bench, TODAY } from './world.ts'
 
 const KEY = 'user:42'
@@ -36,17 +36,17 @@ async function until(bench: Bench): Promise<void> {
     for (const ticks of [1, SECOND / 7, 9 * SECOND]) {
       await bench.inWorld(async world => {
         world.goTo(TODAY)
-        const gate = new Gate(world, policy, { block: fixed(ticks) })
-        const oracle = oracleFor(policy, { phase: gate.phase(KEY) })
-        for (let n = 0; n < 2; n++) oracle.consume(TODAY, (await gate.consume(KEY)).cost)
+        const stored = new StoredLimit(world, policy, { block: fixed(ticks) })
+        const oracle = oracleFor(policy, { phase: stored.phase(KEY) })
+        for (let n = 0; n < 2; n++) oracle.consume(TODAY, (await stored.consume(KEY)).cost)
         const where = () => `policy ${show(policy)}, block of ${ticks} at ${world.now - TODAY} ticks`
-        const struck = await gate.consume(KEY)
+        const struck = await stored.consume(KEY)
         const expected = Math.max(TODAY + ticks, oracle.peek(TODAY, 1).retryAt)
         same([struck.allowed, struck.retryAt], [false, expected], where)
         world.goTo(expected - 1)
-        same((await gate.peek(KEY)).allowed, false, where)
+        same((await stored.peek(KEY)).allowed, false, where)
         world.goTo(expected)
-        same((await gate.consume(KEY)).allowed, true, where)
+        same((await stored.consume(KEY)).allowed, true, where)
       })
     }
   }
@@ -59,8 +59,8 @@ async function asModelled(bench: Bench): Promise<void> {
       const policy = modestPolicy(rng, KINDS[seed % KINDS.length]!)
       const { interval, window } = rhythmOf(policy)
       const ticks = 1 + Math.floor(rng() * [interval, window, 3 * window][seed % 3]!)
-      const gate = new Gate(world, policy, { block: fixed(ticks) })
-      const oracle = oracleFor(policy, { phase: gate.phase(KEY) })
+      const stored = new StoredLimit(world, policy, { block: fixed(ticks) })
+      const oracle = oracleFor(policy, { phase: stored.phase(KEY) })
       let [at, until] = [TODAY, 0]
       for (let step = 0; step < 40; step++) {
         at = world.goTo(at + [0, 1, interval, ticks, Math.max(0, until - at), window][Math.floor(rng() * 6)]!)
@@ -71,7 +71,7 @@ async function asModelled(bench: Bench): Promise<void> {
         if (take && !blocked && !own.allowed) until = at + ticks
         const allowed = own.allowed && !blocked
         const retryAt = allowed ? 0 : Math.max(own.retryAt, until > at ? until : 0)
-        const got = take ? await gate.consume(KEY, cost) : await gate.peek(KEY, cost)
+        const got = take ? await stored.consume(KEY, cost) : await stored.peek(KEY, cost)
         const where = () => `seed ${seed}, policy ${show(policy)}, block of ${ticks}, step ${step} of ${cost} at ${at}`
         same([got.allowed, got.blocked, got.retryAt], [allowed, blocked, retryAt], where)
         // Exact: nothing passes while a block is on, the one that this very refusal started included.
@@ -85,17 +85,17 @@ async function neverLonger(bench: Bench): Promise<void> {
   for (const policy of ofEveryKind(2, 1000)) {
     await bench.inWorld(async world => {
       world.goTo(TODAY)
-      const gate = new Gate(world, policy, { block: { first: 10 * SECOND, factor: 2, max: 100 * SECOND } })
-      await gate.consume(KEY, 2)
-      await gate.consume(KEY, 1)
+      const stored = new StoredLimit(world, policy, { block: { first: 10 * SECOND, factor: 2, max: 100 * SECOND } })
+      await stored.consume(KEY, 2)
+      await stored.consume(KEY, 1)
       for (const after of [0, 1, 5 * SECOND, 9 * SECOND, 10 * SECOND - 1]) {
         world.goTo(TODAY + after)
-        const { allowed, blocked, retryAt } = await gate.consume(KEY, 1)
+        const { allowed, blocked, retryAt } = await stored.consume(KEY, 1)
         const expected = { allowed: false, blocked: true, retryAt: TODAY + 10 * SECOND }
         same({ allowed, blocked, retryAt }, expected, () => `policy ${show(policy)}, ${after} ticks into the block`)
       }
       world.goTo(TODAY + 10 * SECOND)
-      same((await gate.consume(KEY, 1)).allowed, true, () => `policy ${show(policy)}, at the end of the block`)
+      same((await stored.consume(KEY, 1)).allowed, true, () => `policy ${show(policy)}, at the end of the block`)
     })
   }
 }
@@ -104,14 +104,14 @@ async function growing(bench: Bench): Promise<void> {
   for (const policy of ofEveryKind(1, 1000)) {
     await bench.inWorld(async world => {
       world.goTo(TODAY)
-      const gate = new Gate(world, policy, { block: { first: 10 * SECOND, factor: 2, max: 35 * SECOND } })
+      const stored = new StoredLimit(world, policy, { block: { first: 10 * SECOND, factor: 2, max: 35 * SECOND } })
       for (const seconds of [10, 20, 35, 35]) {
-        await gate.consume(KEY)
-        const { retryAt } = await gate.consume(KEY)
+        await stored.consume(KEY)
+        const { retryAt } = await stored.consume(KEY)
         same((retryAt - world.now) / SECOND, seconds, () => `policy ${show(policy)}, seconds of the next block`)
         world.goTo(retryAt)
         // A store that tidies up while others come must not take a block that has ended for one that is forgotten.
-        if (keysIn(world) !== undefined) for (let n = 0; n < 1000; n++) await gate.peek('nobody')
+        if (keysIn(world) !== undefined) for (let n = 0; n < 1000; n++) await stored.peek('nobody')
       }
     })
   }
@@ -121,13 +121,13 @@ async function innocent(bench: Bench): Promise<void> {
   for (const policy of ofEveryKind(2, 1000)) {
     await bench.inWorld(async world => {
       world.goTo(TODAY)
-      const gate = new Gate(world, policy, { block: fixed(SECOND * 60) })
-      const other = new Gate(world, { kind: 'slidingLog', limit: 0, windowMs: 1000 }, { path: 'other' })
-      await gate.consume(KEY, 2)
-      await gate.peek(KEY, 1)
+      const stored = new StoredLimit(world, policy, { block: fixed(SECOND * 60) })
+      const other = new StoredLimit(world, { kind: 'slidingLog', limit: 0, windowMs: 1000 }, { path: 'other' })
+      await stored.consume(KEY, 2)
+      await stored.peek(KEY, 1)
       world.goTo(TODAY + 5 * SECOND)
-      for (let n = 0; n < 3; n++) await world.decide([gate.charge(KEY, 1), other.charge(KEY, 1)], TAKE)
-      const charge = await gate.consume(KEY, 2)
+      for (let n = 0; n < 3; n++) await world.decide([stored.charge(KEY, 1), other.charge(KEY, 1)], TAKE)
+      const charge = await stored.consume(KEY, 2)
       same([charge.allowed, charge.blocked], [true, false], () => `policy ${show(policy)}`)
     })
   }

@@ -5,8 +5,8 @@ import { limitOf } from '../oracle/oracle.ts'
 import { rhythmOf } from '../oracle/rhythm.ts'
 import { random } from '../trace.ts'
 import { type Case, holds, same, show } from './case.ts'
-import { Gate } from './gate.ts'
 import { bucketsOf } from './policies.ts'
+import { StoredLimit } from './stored-limit.ts'
 import { type Bench, TODAY } from './world.ts'
 
 const KEY = 'user:42'
@@ -37,24 +37,24 @@ async function keepsEnvelope(bench: Bench): Promise<void> {
   for (let seed = 0; seed < bench.times(6 * ON_TICKS.length); seed++) {
     await bench.inWorld(async world => {
       const rng = random(seed)
-      const gate = new Gate(world, ON_TICKS[seed % ON_TICKS.length]!)
-      const { interval } = rhythmOf(gate.policy)
+      const stored = new StoredLimit(world, ON_TICKS[seed % ON_TICKS.length]!)
+      const { interval } = rhythmOf(stored.policy)
       const started: Admitted[] = []
       world.goTo(TODAY)
       for (let n = 0; n < 80; n++) {
         if (rng() < 0.4) world.goTo(world.now + Math.floor(rng() * 2 * interval))
-        const cost = rng() < 0.7 ? 1 : 1 + Math.floor(rng() * limitOf(gate.policy))
+        const cost = rng() < 0.7 ? 1 : 1 + Math.floor(rng() * limitOf(stored.policy))
         const bookTicks = Math.floor(rng() * 5 * interval)
-        const charge = rng() < 0.6 ? await gate.book(KEY, cost, bookTicks) : await gate.consume(KEY, cost)
+        const charge = rng() < 0.6 ? await stored.book(KEY, cost, bookTicks) : await stored.consume(KEY, cost)
         if (!charge.allowed) continue
         const at = Math.max(world.now, charge.retryAt)
         const where = () =>
-          `seed ${seed}, policy ${show(gate.policy)}, booking ${n} within ${bookTicks} at ${world.now}`
+          `seed ${seed}, policy ${show(stored.policy)}, booking ${n} within ${bookTicks} at ${world.now}`
         holds(at <= world.now + bookTicks || charge.retryAt === 0, 'a start in time', charge.retryAt, where)
         started.push({ at, cost })
       }
       started.sort((a, b) => a.at - b.at)
-      same(envelopeViolation(gate.policy, started), undefined, () => `seed ${seed}, policy ${show(gate.policy)}`)
+      same(envelopeViolation(stored.policy, started), undefined, () => `seed ${seed}, policy ${show(stored.policy)}`)
     })
   }
 }
@@ -64,11 +64,11 @@ async function noOvertaking(bench: Bench): Promise<void> {
   for (const policy of POLICIES.filter(({ kind }) => kind !== 'leakyBucket')) {
     await bench.inWorld(async world => {
       world.goTo(TODAY)
-      const gate = new Gate(world, policy)
+      const stored = new StoredLimit(world, policy)
       let last = 0
-      for (let n = 0; n < 10; n++) last = (await gate.book(KEY, 1, NEVER)).retryAt
+      for (let n = 0; n < 10; n++) last = (await stored.book(KEY, 1, NEVER)).retryAt
       const where = () => `policy ${show(policy)}, the last of ten booked for ${last - TODAY} ticks on`
-      const refused = await gate.consume(KEY)
+      const refused = await stored.consume(KEY)
       holds(
         !refused.allowed && refused.retryAt > last,
         'a refusal until after the last booking',
@@ -76,9 +76,9 @@ async function noOvertaking(bench: Bench): Promise<void> {
         where,
       )
       world.goTo(last)
-      same((await gate.consume(KEY)).allowed, false, where)
+      same((await stored.consume(KEY)).allowed, false, where)
       world.goTo(refused.retryAt)
-      same((await gate.consume(KEY)).allowed, true, where)
+      same((await stored.consume(KEY)).allowed, true, where)
     })
   }
 }
@@ -87,13 +87,13 @@ async function oneByOne(bench: Bench): Promise<void> {
   for (const rate of RATES) {
     await bench.inWorld(async world => {
       world.goTo(TODAY)
-      const gate = new Gate(world, { kind: 'leakyBucket', capacity: 100, leak: rate })
+      const stored = new StoredLimit(world, { kind: 'leakyBucket', capacity: 100, leak: rate })
       for (let n = 0; n < 100; n++) {
-        const { allowed, retryAt } = await gate.book(KEY, 1, NEVER)
+        const { allowed, retryAt } = await stored.book(KEY, 1, NEVER)
         const exact = Number((BigInt(n) * BigInt(rate.periodMs * 1000) + BigInt(rate.count) - 1n) / BigInt(rate.count))
         same([allowed, Math.max(TODAY, retryAt) - TODAY], [true, exact], () => `rate ${show(rate)}, start ${n}`)
       }
-      same((await gate.book(KEY, 1, NEVER)).allowed, false, () => `rate ${show(rate)}, a full queue`)
+      same((await stored.book(KEY, 1, NEVER)).allowed, false, () => `rate ${show(rate)}, a full queue`)
     })
   }
 }
@@ -103,15 +103,15 @@ async function tooLate(bench: Bench): Promise<void> {
   for (const policy of bucketsOf(3, second)) {
     await bench.inWorld(async world => {
       world.goTo(TODAY)
-      const gate = new Gate(world, policy)
+      const stored = new StoredLimit(world, policy)
       const where = () => `policy ${show(policy)}`
-      await gate.consume(KEY, policy.kind === 'leakyBucket' ? 2 : 3)
+      await stored.consume(KEY, policy.kind === 'leakyBucket' ? 2 : 3)
       const startTicks = policy.kind === 'leakyBucket' ? 2_000_000 : 1_000_000
-      const before = await gate.look(KEY)
-      same(taken(await gate.book(KEY, 1, startTicks - 1)), [false, false], where)
-      same(taken(await gate.book(KEY, 4, NEVER)), [false, false], where)
-      same(await gate.look(KEY), before, where)
-      const booked = await gate.book(KEY, 1, startTicks)
+      const before = await stored.look(KEY)
+      same(taken(await stored.book(KEY, 1, startTicks - 1)), [false, false], where)
+      same(taken(await stored.book(KEY, 4, NEVER)), [false, false], where)
+      same(await stored.look(KEY), before, where)
+      const booked = await stored.book(KEY, 1, startTicks)
       same([...taken(booked), booked.retryAt], [true, true, TODAY + startTicks], where)
     })
   }
@@ -121,11 +121,11 @@ async function besideHeld(bench: Bench): Promise<void> {
   for (const policy of bucketsOf(10, { count: 1, periodMs: 60_000 })) {
     await bench.inWorld(async world => {
       world.goTo(TODAY)
-      const gate = new Gate(world, policy)
-      await gate.consume(KEY, 4)
-      await gate.reserve(KEY, 3, 1_000_000)
+      const stored = new StoredLimit(world, policy)
+      await stored.consume(KEY, 4)
+      await stored.reserve(KEY, 3, 1_000_000)
       const where = () => `policy ${show(policy)}, 4 beside 4 used and 3 held of 10`
-      same(taken(await gate.book(KEY, 4, 0)), [false, false], where)
+      same(taken(await stored.book(KEY, 4, 0)), [false, false], where)
     })
   }
 }
@@ -136,13 +136,13 @@ async function unbooked(bench: Bench): Promise<void> {
   for (const policy of POLICIES.filter((one: Policy) => limitOf(one) >= 2)) {
     await bench.inWorld(async world => {
       world.goTo(TODAY)
-      const gate = new Gate(world, policy)
-      await gate.book(KEY, 1, NEVER)
-      if (policy.kind !== 'leakyBucket') for (let n = 0; n < 4; n++) await gate.book(KEY, 2, NEVER)
-      const before = await gate.look(KEY)
-      const charge = await gate.book(KEY, 1, NEVER)
-      for (let n = 0; n < 2; n++) await gate.amend({ type: 'unbook', charge })
-      same(await gate.look(KEY), before, () => `policy ${show(policy)}`)
+      const stored = new StoredLimit(world, policy)
+      await stored.book(KEY, 1, NEVER)
+      if (policy.kind !== 'leakyBucket') for (let n = 0; n < 4; n++) await stored.book(KEY, 2, NEVER)
+      const before = await stored.look(KEY)
+      const charge = await stored.book(KEY, 1, NEVER)
+      for (let n = 0; n < 2; n++) await stored.amend({ type: 'unbook', charge })
+      same(await stored.look(KEY), before, () => `policy ${show(policy)}`)
     })
   }
 }

@@ -1,7 +1,7 @@
 import type { Policy } from '../../policy.ts'
 import { type Case, holds, same, show } from './case.ts'
-import { Gate } from './gate.ts'
 import { bucketsOf, ofEveryKind } from './policies.ts'
+import { StoredLimit } from './stored-limit.ts'
 import { type Bench, TODAY } from './world.ts'
 
 const KEY = 'user:42'
@@ -23,7 +23,7 @@ async function lowered(bench: Bench): Promise<void> {
     await bench.inWorld(async world => {
       world.goTo(TODAY)
       const where = () => `policy ${show(policy)}, 80 used, then a limit of 50`
-      const [before, after] = [new Gate(world, policy), new Gate(world, half![i]!)]
+      const [before, after] = [new StoredLimit(world, policy), new StoredLimit(world, half![i]!)]
       await before.consume(KEY, 80)
       const refused = await after.consume(KEY)
       same([refused.allowed, refused.remaining], [false, 0], where)
@@ -58,13 +58,15 @@ async function otherRate(bench: Bench): Promise<void> {
     for (const [kind] of bucketsOf(1, { count: 1, periodMs: 1 }).entries()) {
       await bench.inWorld(async world => {
         world.goTo(TODAY)
-        const gates = rates.map(([count, periodMs]) => new Gate(world, bucketsOf(100, { count, periodMs })[kind]!))
-        await gates[from]!.consume(KEY, 100)
-        await gates.at(from - 1)!.reset(KEY)
-        same((await gates[from]!.consume(KEY, 80)).remaining, 20, () => `after a reset, ${show(gates[from]!.policy)}`)
-        for (const [to, gate] of gates.entries()) {
-          const { remaining } = await gate.peek(KEY)
-          const where = () => `80 of 100 used, ${show(gates[from]!.policy)} then, change ${to}, ${show(gate.policy)}`
+        const limits = rates.map(
+          ([count, periodMs]) => new StoredLimit(world, bucketsOf(100, { count, periodMs })[kind]!),
+        )
+        await limits[from]!.consume(KEY, 100)
+        await limits.at(from - 1)!.reset(KEY)
+        same((await limits[from]!.consume(KEY, 80)).remaining, 20, () => `after a reset, ${show(limits[from]!.policy)}`)
+        for (const [to, stored] of limits.entries()) {
+          const { remaining } = await stored.peek(KEY)
+          const where = () => `80 of 100 used, ${show(limits[from]!.policy)} then, change ${to}, ${show(stored.policy)}`
           holds(remaining <= 20 && remaining >= 19 - to, `20, or one less a change`, remaining, where)
         }
       })
@@ -77,10 +79,10 @@ async function otherKind(bench: Bench): Promise<void> {
     world.goTo(TODAY)
     // Buckets share their state by design: one of them will do.
     const [bucket, , , ...others] = ofEveryKind(100, 60_000)
-    const gates = [bucket!, ...others].filter(isOfOwnShape).map(policy => new Gate(world, policy))
-    for (const [n, gate] of gates.entries()) await gate.consume(KEY, n + 1)
-    for (const [n, gate] of gates.entries()) {
-      same((await gate.peek(KEY)).remaining, 99 - n, () => `policy ${show(gate.policy)}`)
+    const limits = [bucket!, ...others].filter(isOfOwnShape).map(policy => new StoredLimit(world, policy))
+    for (const [n, stored] of limits.entries()) await stored.consume(KEY, n + 1)
+    for (const [n, stored] of limits.entries()) {
+      same((await stored.peek(KEY)).remaining, 99 - n, () => `policy ${show(stored.policy)}`)
     }
   })
 }

@@ -1,8 +1,8 @@
 import { DAY_MS, random } from '../trace.ts'
 import { type Case, holds } from './case.ts'
-import { Gate } from './gate.ts'
 import { bucketsOf, ofEveryKind } from './policies.ts'
 import { keysIn } from './room-cases.ts'
+import { StoredLimit } from './stored-limit.ts'
 import { Witness } from './witness.ts'
 import { type Bench, TODAY } from './world.ts'
 
@@ -18,9 +18,14 @@ async function byTurns(bench: Bench): Promise<void> {
   await bench.inWorld(async world => {
     const rng = random(1)
     const wide = { kind: 'slidingWindow', limit: 3, windowMs: 10_200, buckets: 60 } as const
-    const gates = [...ofEveryKind(3, 10_000), wide].map((policy, i) => new Gate(world, policy, { path: `limit ${i}` }))
+    const limits = [...ofEveryKind(3, 10_000), wide].map(
+      (policy, i) => new StoredLimit(world, policy, { path: `limit ${i}` }),
+    )
     const count = bench.times(10_000)
-    const crowd = Array.from({ length: count }, (_, n) => new Witness(gates[n % gates.length]!, `key ${n}`, 'a crowd'))
+    const crowd = Array.from(
+      { length: count },
+      (_, n) => new Witness(limits[n % limits.length]!, `key ${n}`, 'a crowd'),
+    )
     let at = TODAY
     for (let n = 0; n < 4 * count; n++) {
       at += Math.floor(rng() * 3000)
@@ -36,10 +41,13 @@ async function byTurns(bench: Bench): Promise<void> {
  */
 async function growing(bench: Bench): Promise<void> {
   await bench.inWorld(async world => {
-    const gate = new Gate(world, bucketsOf(10_000, { count: 999_983, periodMs: DAY_MS })[0]!)
+    const stored = new StoredLimit(world, bucketsOf(10_000, { count: 999_983, periodMs: DAY_MS })[0]!)
     world.goTo(TODAY)
-    await gate.consume('the first', 1)
-    const crowd = Array.from({ length: bench.times(60_000) }, (_, n) => new Witness(gate, `key ${n}`, 'a large crowd'))
+    await stored.consume('the first', 1)
+    const crowd = Array.from(
+      { length: bench.times(60_000) },
+      (_, n) => new Witness(stored, `key ${n}`, 'a large crowd'),
+    )
     const start = TODAY + 4_500_000_000
     for (const [n, witness] of crowd.entries()) {
       await witness.play({ at: start + n * 10_000, op: 'consume', cost: 9000 + (n % 1000) })
@@ -51,9 +59,9 @@ async function growing(bench: Bench): Promise<void> {
 async function forgotten(bench: Bench): Promise<void> {
   await bench.inWorld(async world => {
     const rng = random(2)
-    const gates = ofEveryKind(3, 1000).map((policy, i) => new Gate(world, policy, { path: `limit ${i}` }))
+    const limits = ofEveryKind(3, 1000).map((policy, i) => new StoredLimit(world, policy, { path: `limit ${i}` }))
     const count = bench.times(3000)
-    const crowd = Array.from({ length: count }, (_, n) => new Witness(gates[n % gates.length]!, `key ${n}`, 'idling'))
+    const crowd = Array.from({ length: count }, (_, n) => new Witness(limits[n % limits.length]!, `key ${n}`, 'idling'))
     let at = TODAY
     for (let n = 0; n < 5 * count; n++) {
       // Long silences, so that whole crowds fall idle, and many sweeps between them.
@@ -62,7 +70,7 @@ async function forgotten(bench: Bench): Promise<void> {
     }
     if (keysIn(world) === undefined) return
     world.goTo(at + 10_000_000)
-    for (let n = 0; n < 8 * count; n++) await gates[0]!.peek('nobody')
+    for (let n = 0; n < 8 * count; n++) await limits[0]!.peek('nobody')
     holds(keysIn(world)! <= 1, 'none of them kept', keysIn(world), () => `keys held long after ${count} fell silent`)
   })
 }

@@ -3,11 +3,11 @@ import { limitOf, type Oracle, oracleFor } from '../oracle/oracle.ts'
 import { rhythmOf } from '../oracle/rhythm.ts'
 import { KINDS, random } from '../trace.ts'
 import { same, show } from './case.ts'
-import { Gate } from './gate.ts'
 import { modestPolicy } from './policies.ts'
+import { StoredLimit } from './stored-limit.ts'
 import { type Bench, TODAY, type World } from './world.ts'
 
-interface Held {
+interface ModelHold {
   readonly cost: number
   readonly expiry: number
 }
@@ -18,10 +18,10 @@ interface Held {
  */
 class HeldModel {
   private readonly oracle: Oracle
-  private readonly held = new Set<Held>()
+  private readonly held = new Set<ModelHold>()
 
-  constructor(gate: Gate, key: string) {
-    this.oracle = oracleFor(gate.policy, { phase: gate.phase(key) })
+  constructor(stored: StoredLimit, key: string) {
+    this.oracle = oracleFor(stored.policy, { phase: stored.phase(key) })
   }
 
   passes(at: number, cost: number): boolean {
@@ -39,14 +39,14 @@ class HeldModel {
     return passes
   }
 
-  hold(at: number, cost: number, ticks: number): Held {
+  hold(at: number, cost: number, ticks: number): ModelHold {
     const held = { cost, expiry: at + ticks }
     this.held.add(held)
     return held
   }
 
   /** Of no more than was reserved. Says what was charged. */
-  settle(at: number, held: Held, actual: number): number {
+  settle(at: number, held: ModelHold, actual: number): number {
     this.sum(at)
     if (!this.held.delete(held)) return held.cost
     this.oracle.consume(at, actual)
@@ -82,50 +82,50 @@ export async function asModelled(bench: Bench): Promise<void> {
 
 async function follow(seed: number, world: World): Promise<void> {
   const rng = random(seed)
-  const gate = new Gate(world, modestPolicy(rng, KINDS[seed % (KINDS.length - 1)]!))
-  const model = new HeldModel(gate, KEY)
-  const { interval, window } = rhythmOf(gate.policy, gate.phase(KEY))
+  const stored = new StoredLimit(world, modestPolicy(rng, KINDS[seed % (KINDS.length - 1)]!))
+  const model = new HeldModel(stored, KEY)
+  const { interval, window } = rhythmOf(stored.policy, stored.phase(KEY))
   const pick = <T>(from: readonly T[]): T => from[Math.floor(rng() * from.length)]!
   const draw = <T>(from: T[]): T => from.splice(Math.floor(rng() * from.length), 1)[0]!
-  const open: { charge: Charge; held: Held }[] = []
+  const open: { charge: Charge; held: ModelHold }[] = []
   const charged: { charge: Charge; at: number }[] = []
   let at = world.goTo(TODAY)
   for (let step = 0; step < 40; step++) {
     at = world.goTo(at + pick([0, 0, 1, interval, Math.floor(rng() * window), window]))
-    const cost = pick([1, 1, 2, 1 + Math.floor(rng() * limitOf(gate.policy))])
+    const cost = pick([1, 1, 2, 1 + Math.floor(rng() * limitOf(stored.policy))])
     const dice = rng()
     let did = ''
-    const where = () => `seed ${seed}, policy ${show(gate.policy)}, step ${step}: ${did} at ${at}`
+    const where = () => `seed ${seed}, policy ${show(stored.policy)}, step ${step}: ${did} at ${at}`
     if (dice < 0.3) {
       const ticks = pick([1, interval, Math.ceil(rng() * window), 3 * window])
       did = `reserve ${cost} for ${ticks}`
       const expected = model.passes(at, cost)
-      const charge = await gate.reserve(KEY, cost, ticks)
+      const charge = await stored.reserve(KEY, cost, ticks)
       if (expected) open.push({ charge, held: model.hold(at, cost, ticks) })
       same([charge.allowed, charge.remaining], [expected, model.remaining(at)], where)
     } else if (dice < 0.5 && open.length > 0) {
       const { charge, held } = draw(open)
       const actual = Math.floor(rng() * (held.cost + 1))
       did = `settle ${actual} of ${held.cost}`
-      same(await gate.settle(charge, actual), model.settle(at, held, actual), where)
+      same(await stored.settle(charge, actual), model.settle(at, held, actual), where)
     } else if (dice < 0.55) {
-      await gate.credit(KEY, cost)
+      await stored.credit(KEY, cost)
       model.credit(at, cost)
     } else if (dice < 0.6 && charged.length > 0) {
       const taken = draw(charged)
-      await gate.refund(taken.charge)
+      await stored.refund(taken.charge)
       model.refund(at, taken.charge.cost, taken.at)
     } else {
       did = `consume ${cost}`
       const expected = model.consume(at, cost)
-      const charge = await gate.consume(KEY, cost)
+      const charge = await stored.consume(KEY, cost)
       same([charge.allowed, charge.remaining], [expected, model.remaining(at)], where)
       if (expected) charged.push({ charge, at })
       else if (charge.retryAt < at + 2 * window && rng() < 0.5) {
         world.goTo(charge.retryAt - 1)
-        same((await gate.peek(KEY, cost)).allowed, false, where)
+        same((await stored.peek(KEY, cost)).allowed, false, where)
         at = world.goTo(charge.retryAt)
-        same([(await gate.peek(KEY, cost)).allowed, model.passes(at, cost)], [true, true], where)
+        same([(await stored.peek(KEY, cost)).allowed, model.passes(at, cost)], [true, true], where)
       }
     }
   }

@@ -2,8 +2,8 @@ import { TICKS_PER_MS } from '../../clock.ts'
 import type { Policy } from '../../policy.ts'
 import type { KeyInspection, LimitData } from '../../stores/store.ts'
 import { type Case, holds, same, show } from './case.ts'
-import { Gate } from './gate.ts'
 import { ofEveryKind } from './policies.ts'
+import { StoredLimit } from './stored-limit.ts'
 import { type Bench, TODAY } from './world.ts'
 
 /** A store shows the state of a key as data: worked out here from what was done, by no code of the store's. */
@@ -26,14 +26,14 @@ const KEY = 'a'
 async function inspected(bench: Bench, policy: Policy): Promise<KeyInspection> {
   let found: KeyInspection | undefined
   await bench.inWorld(async world => {
-    const gate = new Gate(world, policy)
+    const stored = new StoredLimit(world, policy)
     const at = (ms: number) => world.goTo((START + ms) * TICKS_PER_MS)
     at(0)
-    await gate.consume(KEY, 3)
+    await stored.consume(KEY, 3)
     at(250)
-    await gate.consume(KEY, 2)
+    await stored.consume(KEY, 2)
     at(500)
-    found = await gate.inspect(KEY)
+    found = await stored.inspect(KEY)
   })
   return found!
 }
@@ -115,31 +115,31 @@ function counter(startMs: number, count: number, weight: number, lengthMs: numbe
 async function changesNothing(bench: Bench): Promise<void> {
   for (const policy of ofEveryKind(LIMIT, WINDOW_MS)) {
     await bench.inWorld(async world => {
-      const gate = new Gate(world, policy)
+      const stored = new StoredLimit(world, policy)
       world.goTo(TODAY)
-      const fresh = await gate.look('fresh')
-      const { bytes, used } = await gate.inspect('fresh')
+      const fresh = await stored.look('fresh')
+      const { bytes, used } = await stored.inspect('fresh')
       same([bytes, used], [0, 0], () => `bytes and used of a key not seen yet, policy ${show(policy)}`)
-      same(await gate.look('fresh'), fresh, () => `after inspecting a key not seen yet, policy ${show(policy)}`)
-      await gate.consume(KEY, 4)
+      same(await stored.look('fresh'), fresh, () => `after inspecting a key not seen yet, policy ${show(policy)}`)
+      await stored.consume(KEY, 4)
       world.goTo(TODAY + 100_000)
-      const before = await gate.look(KEY)
-      await gate.inspect(KEY)
-      same(await gate.look(KEY), before, () => `after inspecting, policy ${show(policy)}`)
+      const before = await stored.look(KEY)
+      await stored.inspect(KEY)
+      same(await stored.look(KEY), before, () => `after inspecting, policy ${show(policy)}`)
     })
   }
 }
 
 async function times(bench: Bench): Promise<void> {
   await bench.inWorld(async world => {
-    const gate = new Gate(world, { kind: 'slidingLog', limit: 5, windowMs: 1 })
+    const stored = new StoredLimit(world, { kind: 'slidingLog', limit: 5, windowMs: 1 })
     const ticks = async () => {
-      const { state } = await gate.inspect(KEY)
+      const { state } = await stored.inspect(KEY)
       return state.kind === 'slidingLog' ? state.times.map(ms => Math.round(ms * TICKS_PER_MS) - TODAY) : []
     }
     for (const [after, cost] of Object.entries({ 0: 1, 300: 2, 900: 1, 999: 9, 1000: 1 })) {
       world.goTo(TODAY + Number(after))
-      await gate.consume(KEY, cost)
+      await stored.consume(KEY, cost)
     }
     same(await ticks(), [300, 300, 900, 1000], () => 'times after TODAY of a log of 1 ms, 1000 ticks on')
     world.goTo(TODAY + 1300)
@@ -153,22 +153,22 @@ async function holdsAndBlocks(bench: Bench): Promise<void> {
   for (const policy of ofEveryKind(LIMIT, WINDOW_MS)) {
     if (policy.kind === 'concurrency') continue // a slot is a hold already
     await bench.inWorld(async world => {
-      const gate = new Gate(world, policy)
+      const stored = new StoredLimit(world, policy)
       world.goTo(START * TICKS_PER_MS)
-      await gate.reserve(KEY, 4, 700 * TICKS_PER_MS)
-      await gate.reserve(KEY, 1, 300 * TICKS_PER_MS)
+      await stored.reserve(KEY, 4, 700 * TICKS_PER_MS)
+      await stored.reserve(KEY, 1, 300 * TICKS_PER_MS)
       const where = () => `policy ${show(policy)}`
-      const held = await gate.inspect(KEY)
+      const held = await stored.inspect(KEY)
       const expected = [
         { cost: 1, expiresAt: START + 300 },
         { cost: 4, expiresAt: START + 700 },
       ]
-      same([held.holds, held.used / gate.rule.perRequest], [expected, 5], where)
-      await gate.amend({ type: 'block', charge: gate.charge(KEY, 0), ticks: 2000 * TICKS_PER_MS })
-      const { blockedUntil, used } = await gate.inspect(KEY)
-      same([blockedUntil, used / gate.rule.perRequest], [START + 2000, LIMIT], where)
+      same([held.holds, held.used / stored.rule.perRequest], [expected, 5], where)
+      await stored.amend({ type: 'block', charge: stored.charge(KEY, 0), ticks: 2000 * TICKS_PER_MS })
+      const { blockedUntil, used } = await stored.inspect(KEY)
+      same([blockedUntil, used / stored.rule.perRequest], [START + 2000, LIMIT], where)
       world.goTo((START + 2000) * TICKS_PER_MS)
-      const after = await gate.inspect(KEY)
+      const after = await stored.inspect(KEY)
       same([after.blockedUntil, after.holds], [undefined, []], where)
     })
   }

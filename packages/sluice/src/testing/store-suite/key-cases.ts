@@ -1,8 +1,8 @@
 import { createLimiter } from '../../limiter/create.ts'
 import type { Key } from '../../limiter/limits.ts'
 import { type Case, same, show } from './case.ts'
-import { Gate } from './gate.ts'
 import { ofEveryKind } from './policies.ts'
+import { StoredLimit } from './stored-limit.ts'
 import { type Bench, TODAY } from './world.ts'
 
 export function keyCases(bench: Bench): Case[] {
@@ -78,11 +78,11 @@ async function anyKey(bench: Bench): Promise<void> {
   for (const policy of ofEveryKind(100, 60_000)) {
     await bench.inWorld(async world => {
       world.goTo(TODAY)
-      const gate = new Gate(world, policy)
-      for (const [n, key] of KEYS.entries()) if (n % 7 > 0) await gate.consume(key, n % 7)
+      const stored = new StoredLimit(world, policy)
+      for (const [n, key] of KEYS.entries()) if (n % 7 > 0) await stored.consume(key, n % 7)
       for (const [n, key] of KEYS.entries()) {
         const where = () => `policy ${show(policy)}, key ${show(key.slice(0, 30))} of length ${key.length}`
-        same((await gate.peek(key, 1)).remaining, 100 - (n % 7), where)
+        same((await stored.peek(key, 1)).remaining, 100 - (n % 7), where)
       }
     })
   }
@@ -131,8 +131,8 @@ async function paths(bench: Bench): Promise<void> {
   for (const policy of ofEveryKind(10, 60_000)) {
     await bench.inWorld(async world => {
       world.goTo(TODAY)
-      await new Gate(world, policy, { path: 'one' }).consume('key', 4)
-      const remaining = async (path: string) => (await new Gate(world, policy, { path }).peek('key')).remaining
+      await new StoredLimit(world, policy, { path: 'one' }).consume('key', 4)
+      const remaining = async (path: string) => (await new StoredLimit(world, policy, { path }).peek('key')).remaining
       same([await remaining('one'), await remaining('other')], [6, 10], () => `policy ${show(policy)}`)
     })
   }

@@ -1,7 +1,7 @@
 import type { Policy } from '../../policy.ts'
 import { KINDS, random, randomPolicy, randomTrace, type Step, type TraceOptions } from '../trace.ts'
 import type { Case } from './case.ts'
-import { Gate } from './gate.ts'
+import { StoredLimit } from './stored-limit.ts'
 import { Witness } from './witness.ts'
 import { type Bench, LATEST_TICK } from './world.ts'
 
@@ -16,10 +16,10 @@ export function oracleCases(bench: Bench): Case[] {
     for (let seed = from; seed < from + bench.times(SEEDS[kind] ?? 120); seed++) {
       await bench.inWorld(async world => {
         const rng = random(seed)
-        const gate = new Gate(world, randomPolicy(rng, kind))
-        const phase = gate.phase(KEY)
-        const trace = before(LATEST_TICK, randomTrace(rng, gate.policy, STEPS, { ...options, phase }))
-        await new Witness(gate, KEY, `seed ${seed}`).playAll(trace)
+        const stored = new StoredLimit(world, randomPolicy(rng, kind))
+        const phase = stored.phase(KEY)
+        const trace = before(LATEST_TICK, randomTrace(rng, stored.policy, STEPS, { ...options, phase }))
+        await new Witness(stored, KEY, `seed ${seed}`).playAll(trace)
       })
     }
   }

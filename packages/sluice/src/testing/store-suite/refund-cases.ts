@@ -3,8 +3,8 @@ import type { Charge } from '../../stores/charge.ts'
 import { limitOf } from '../oracle/oracle.ts'
 import { KINDS, random } from '../trace.ts'
 import { type Case, holds, same, show } from './case.ts'
-import { Gate } from './gate.ts'
 import { modestPolicy, ofEveryKind, ofEveryRateKind } from './policies.ts'
+import { StoredLimit } from './stored-limit.ts'
 import { type Bench, TODAY } from './world.ts'
 
 const KEY = 'user:42'
@@ -29,21 +29,22 @@ async function asIfNot(bench: Bench): Promise<void> {
   for (let seed = 0; seed < bench.times(420); seed++) {
     await bench.inWorld(async world => {
       const rng = random(seed)
-      const gate = new Gate(world, modestPolicy(rng, KINDS[seed % (KINDS.length - 1)]!))
-      if (gate.policy.kind === 'fixedWindow' && (gate.policy.align === 'first' || gate.policy.align === 'key')) return
+      const stored = new StoredLimit(world, modestPolicy(rng, KINDS[seed % (KINDS.length - 1)]!))
+      if (stored.policy.kind === 'fixedWindow' && (stored.policy.align === 'first' || stored.policy.align === 'key'))
+        return
       world.goTo(TODAY + Math.floor(rng() * 1e9))
       let extra: Charge | undefined
       for (let n = 0; n < 6; n++) {
-        const { remaining, resetAt } = await gate.peek('with', 1)
+        const { remaining, resetAt } = await stored.peek('with', 1)
         const cost = Math.floor(rng() * (remaining + 1))
-        if (n === 2) extra = await gate.consume('with', cost)
-        else if ((await gate.consume('with', cost)).allowed) await gate.consume('without', cost)
+        if (n === 2) extra = await stored.consume('with', cost)
+        else if ((await stored.consume('with', cost)).allowed) await stored.consume('without', cost)
         world.goTo(world.now + Math.floor((rng() ** 2 * (resetAt - world.now)) / 2))
       }
-      if (extra !== undefined) await gate.refund(extra)
+      if (extra !== undefined) await stored.refund(extra)
       for (let n = 0; n < 8; n++) {
-        const [one, other] = [await gate.peek('with', 1), await gate.peek('without', 1)]
-        const where = () => `seed ${seed}, policy ${show(gate.policy)}, look ${n} at ${world.now}`
+        const [one, other] = [await stored.peek('with', 1), await stored.peek('without', 1)]
+        const where = () => `seed ${seed}, policy ${show(stored.policy)}, look ${n} at ${world.now}`
         holds(one.remaining <= other.remaining, `at most ${other.remaining}`, one.remaining, where)
         world.goTo(world.now + Math.floor((rng() ** 2 * Math.max(0, other.resetAt - world.now)) / 2))
       }
@@ -55,10 +56,10 @@ async function atOnce(bench: Bench): Promise<void> {
   for (const policy of ofEveryKind(10, 1001)) {
     await bench.inWorld(async world => {
       world.goTo(TODAY)
-      const gate = new Gate(world, policy)
-      const before = await gate.look(KEY)
-      await gate.refund(await gate.consume(KEY, 7))
-      same(await gate.look(KEY), before, () => `policy ${show(policy)}, an untouched key`)
+      const stored = new StoredLimit(world, policy)
+      const before = await stored.look(KEY)
+      await stored.refund(await stored.consume(KEY, 7))
+      same(await stored.look(KEY), before, () => `policy ${show(policy)}, an untouched key`)
     })
   }
 }
@@ -67,16 +68,16 @@ async function once(bench: Bench): Promise<void> {
   for (const policy of ofEveryKind(10, 1001)) {
     await bench.inWorld(async world => {
       world.goTo(TODAY)
-      const gate = new Gate(world, policy)
+      const stored = new StoredLimit(world, policy)
       const where = () => `policy ${show(policy)}`
-      const [first, second] = [await gate.consume(KEY, 4), await gate.consume(KEY, 4)]
-      const refused = await gate.consume(KEY, 4)
-      await gate.refund(first)
-      same((await gate.peek(KEY)).remaining, 6, where)
-      const amounts = [await gate.refund(first), await gate.refund(refused)]
-      same([(await gate.peek(KEY)).remaining, amounts], [6, [0, 0]], where)
-      await gate.refund(second)
-      same((await gate.peek(KEY)).remaining, 10, where)
+      const [first, second] = [await stored.consume(KEY, 4), await stored.consume(KEY, 4)]
+      const refused = await stored.consume(KEY, 4)
+      await stored.refund(first)
+      same((await stored.peek(KEY)).remaining, 6, where)
+      const amounts = [await stored.refund(first), await stored.refund(refused)]
+      same([(await stored.peek(KEY)).remaining, amounts], [6, [0, 0]], where)
+      await stored.refund(second)
+      same((await stored.peek(KEY)).remaining, 10, where)
 
       const limiter = createLimiter(policy, { store: world.store, name: 'other' })
       await limiter.consume(KEY, { cost: 2 })
@@ -92,16 +93,16 @@ async function forgotten(bench: Bench): Promise<void> {
     for (const ticks of [0, 1]) {
       await bench.inWorld(async world => {
         world.goTo(TODAY)
-        const gate = new Gate(world, policy)
+        const stored = new StoredLimit(world, policy)
         const where = () => `policy ${show(policy)}, a reset ${ticks} ticks after a charge of 4 and before one of 6`
-        const before = await gate.consume(KEY, 4)
+        const before = await stored.consume(KEY, 4)
         world.goTo(TODAY + ticks)
-        await gate.reset(KEY)
-        const after = await gate.consume(KEY, 6)
-        await gate.refund(before)
-        same((await gate.peek(KEY)).remaining, 4, where)
-        await gate.refund(after)
-        same((await gate.peek(KEY)).remaining, 10, where)
+        await stored.reset(KEY)
+        const after = await stored.consume(KEY, 6)
+        await stored.refund(before)
+        same((await stored.peek(KEY)).remaining, 4, where)
+        await stored.refund(after)
+        same((await stored.peek(KEY)).remaining, 10, where)
       })
     }
   }
@@ -111,24 +112,24 @@ async function clamped(bench: Bench): Promise<void> {
   for (const policy of ofEveryRateKind(10, 1001)) {
     await bench.inWorld(async world => {
       world.goTo(TODAY)
-      const gate = new Gate(world, policy)
+      const stored = new StoredLimit(world, policy)
       const where = () => `policy ${show(policy)}`
-      await gate.credit(KEY, 1000)
-      await gate.consume(KEY, 3)
-      await gate.credit(KEY, 2)
-      same((await gate.peek(KEY)).remaining, 9, where)
-      await gate.credit(KEY, 2 ** 47)
-      await gate.credit(KEY, 5)
-      same((await gate.peek(KEY)).remaining, 10, where)
+      await stored.credit(KEY, 1000)
+      await stored.consume(KEY, 3)
+      await stored.credit(KEY, 2)
+      same((await stored.peek(KEY)).remaining, 9, where)
+      await stored.credit(KEY, 2 ** 47)
+      await stored.credit(KEY, 5)
+      same((await stored.peek(KEY)).remaining, 10, where)
       let admitted = 0
-      while ((await gate.consume(KEY)).allowed && admitted <= limitOf(policy)) admitted++
+      while ((await stored.consume(KEY)).allowed && admitted <= limitOf(policy)) admitted++
       same(admitted, 10, where)
-      await gate.credit(KEY, 10)
-      const charge = await gate.consume(KEY, 6)
-      await gate.credit(KEY, 4)
-      await gate.refund(charge)
-      await gate.consume(KEY, 3)
-      same((await gate.peek(KEY)).remaining, 7, where)
+      await stored.credit(KEY, 10)
+      const charge = await stored.consume(KEY, 6)
+      await stored.credit(KEY, 4)
+      await stored.refund(charge)
+      await stored.consume(KEY, 3)
+      same((await stored.peek(KEY)).remaining, 7, where)
     })
   }
 }
@@ -137,12 +138,12 @@ async function reset(bench: Bench): Promise<void> {
   for (const policy of ofEveryKind(10, 1001)) {
     await bench.inWorld(async world => {
       world.goTo(TODAY)
-      const gate = new Gate(world, policy)
-      const before = await gate.look(KEY)
-      for (const key of [KEY, 'other']) await gate.consume(key, 10)
-      await gate.reset(KEY)
-      same(await gate.look(KEY), before, () => `policy ${show(policy)}`)
-      same((await gate.peek('other')).remaining, 0, () => `policy ${show(policy)}, another key`)
+      const stored = new StoredLimit(world, policy)
+      const before = await stored.look(KEY)
+      for (const key of [KEY, 'other']) await stored.consume(key, 10)
+      await stored.reset(KEY)
+      same(await stored.look(KEY), before, () => `policy ${show(policy)}`)
+      same((await stored.peek('other')).remaining, 0, () => `policy ${show(policy)}, another key`)
     })
   }
 }

@@ -2,8 +2,8 @@ import { createLimiter } from '../../limiter/create.ts'
 import { limitOf } from '../oracle/oracle.ts'
 import { KINDS, random, randomTrace } from '../trace.ts'
 import { type Case, holds, same, show } from './case.ts'
-import { Gate } from './gate.ts'
 import { modestPolicy, ofEveryKind } from './policies.ts'
+import { StoredLimit } from './stored-limit.ts'
 import { Witness } from './witness.ts'
 import { type Bench, LATEST_TICK, TODAY, type World } from './world.ts'
 
@@ -24,26 +24,26 @@ export function refusalCases(bench: Bench): Case[] {
 }
 
 /** Some state to be in: a few dozen random calls, and time moved on a little. */
-async function stirred(world: World, seed: number): Promise<Gate> {
+async function stirred(world: World, seed: number): Promise<StoredLimit> {
   const rng = random(seed)
-  const gate = new Gate(world, modestPolicy(rng, KINDS[seed % KINDS.length]!))
-  const trace = randomTrace(rng, gate.policy, 1 + Math.floor(rng() * 30))
-  const witness = new Witness(gate, KEY, `seed ${seed}`)
+  const stored = new StoredLimit(world, modestPolicy(rng, KINDS[seed % KINDS.length]!))
+  const trace = randomTrace(rng, stored.policy, 1 + Math.floor(rng() * 30))
+  const witness = new Witness(stored, KEY, `seed ${seed}`)
   for (const step of trace) if (step.at < LATEST_TICK / 2) await witness.play(step)
-  return gate
+  return stored
 }
 
 async function consumesNothing(bench: Bench): Promise<void> {
   for (let seed = 0; seed < bench.times(350); seed++) {
     await bench.inWorld(async world => {
-      const gate = await stirred(world, seed)
-      const { remaining } = await gate.peek(KEY, 0)
-      const before = await gate.look(KEY)
-      for (const cost of [remaining + 1, limitOf(gate.policy) + 1]) {
-        const where = () => `seed ${seed}, policy ${show(gate.policy)}, after refusing ${cost} at ${world.now}`
-        const charge = await gate.consume(KEY, cost)
+      const stored = await stirred(world, seed)
+      const { remaining } = await stored.peek(KEY, 0)
+      const before = await stored.look(KEY)
+      for (const cost of [remaining + 1, limitOf(stored.policy) + 1]) {
+        const where = () => `seed ${seed}, policy ${show(stored.policy)}, after refusing ${cost} at ${world.now}`
+        const charge = await stored.consume(KEY, cost)
         same({ allowed: charge.allowed, taken: charge.taken }, { allowed: false, taken: false }, where)
-        same(await gate.look(KEY), before, where)
+        same(await stored.look(KEY), before, where)
       }
     })
   }
@@ -52,14 +52,14 @@ async function consumesNothing(bench: Bench): Promise<void> {
 async function lookingTakesNothing(bench: Bench): Promise<void> {
   for (let seed = 0; seed < bench.times(140); seed++) {
     await bench.inWorld(async world => {
-      const gate = await stirred(world, seed)
-      const before = await gate.look(KEY)
-      const { remaining } = await gate.peek(KEY, 1)
-      const looks = [await gate.peek(KEY, remaining), await gate.consume(KEY, 0)]
-      const where = () => `seed ${seed}, policy ${show(gate.policy)} at ${world.now}`
+      const stored = await stirred(world, seed)
+      const before = await stored.look(KEY)
+      const { remaining } = await stored.peek(KEY, 1)
+      const looks = [await stored.peek(KEY, remaining), await stored.consume(KEY, 0)]
+      const where = () => `seed ${seed}, policy ${show(stored.policy)} at ${world.now}`
       for (const look of looks)
         same({ allowed: look.allowed, taken: look.taken }, { allowed: true, taken: false }, where)
-      same(await gate.look(KEY), before, where)
+      same(await stored.look(KEY), before, where)
     })
   }
 }
@@ -68,20 +68,20 @@ async function lookingTakesNothing(bench: Bench): Promise<void> {
 async function retryIsExact(bench: Bench): Promise<void> {
   for (let seed = 0; seed < bench.times(210); seed++) {
     await bench.inWorld(async world => {
-      const gate = await stirred(world, seed)
+      const stored = await stirred(world, seed)
       const rng = random(seed + 1)
       for (let n = 0; n < 12; n++) {
-        const cost = 1 + Math.floor(rng() * limitOf(gate.policy))
-        const first = await gate.consume(KEY, cost)
+        const cost = 1 + Math.floor(rng() * limitOf(stored.policy))
+        const first = await stored.consume(KEY, cost)
         if (first.allowed) continue
-        const where = () => `seed ${seed}, policy ${show(gate.policy)}, cost ${cost} at ${world.now}`
+        const where = () => `seed ${seed}, policy ${show(stored.policy)}, cost ${cost} at ${world.now}`
         holds(first.retryAt > world.now && first.retryAt < Infinity, 'a retryAt to come', first.retryAt, where)
         if (first.retryAt > LATEST_TICK) return
         world.goTo(first.retryAt - 1)
-        const early = await gate.consume(KEY, cost)
+        const early = await stored.consume(KEY, cost)
         same([early.allowed, early.retryAt], [false, first.retryAt], where)
         world.goTo(first.retryAt)
-        same((await gate.consume(KEY, cost)).allowed, true, where)
+        same((await stored.consume(KEY, cost)).allowed, true, where)
       }
     })
   }
@@ -96,7 +96,7 @@ async function retryOfHuge(bench: Bench): Promise<void> {
       const perTick = Math.floor((rng() * 2 ** 48) / (windowMs * 1000)) + 1
       const limit = Math.min(2 ** 48, perTick * windowMs * 1000)
       const witness = new Witness(
-        new Gate(world, { kind: 'slidingWindow', limit, windowMs, buckets: 1 }),
+        new StoredLimit(world, { kind: 'slidingWindow', limit, windowMs, buckets: 1 }),
         KEY,
         `seed ${seed}`,
       )
@@ -133,8 +133,8 @@ async function neverPasses(bench: Bench): Promise<void> {
   for (const policy of [...ofEveryKind(0, 1000), ...ofEveryKind(5, 1000)]) {
     await bench.inWorld(async world => {
       world.goTo(TODAY)
-      const gate = new Gate(world, policy)
-      const charge = await gate.consume(KEY, limitOf(policy) + 1)
+      const stored = new StoredLimit(world, policy)
+      const charge = await stored.consume(KEY, limitOf(policy) + 1)
       const { allowed, remaining, retryAt } = charge
       const expected = { allowed: false, remaining: limitOf(policy), retryAt: Infinity }
       same({ allowed, remaining, retryAt }, expected, () => `policy ${show(policy)}, a cost above the limit`)

@@ -1,8 +1,8 @@
 import type { Policy } from '../../policy.ts'
 import { DAY_MS, random } from '../trace.ts'
 import { type Case, holds, same, show } from './case.ts'
-import { Gate } from './gate.ts'
 import { bucketsOf, ofEveryKind } from './policies.ts'
+import { StoredLimit } from './stored-limit.ts'
 import { Witness } from './witness.ts'
 import { type Bench, TODAY, type World } from './world.ts'
 
@@ -30,7 +30,7 @@ async function whenFull(
   bench: Bench,
   policies: readonly Policy[],
   fullMs: number,
-  use: (gate: Gate, world: World, filler: Gate) => Promise<void>,
+  use: (stored: StoredLimit, world: World, filler: StoredLimit) => Promise<void>,
 ): Promise<void> {
   for (const policy of policies) {
     const inFull = async (world: World) => {
@@ -38,17 +38,17 @@ async function whenFull(
       world.goTo(TODAY)
       // A bucket, since a key of any other kind may take the room of several.
       const [dry] = bucketsOf(1, { count: 1, periodMs: fullMs })
-      const filler = new Gate(world, dry!, { path: 'filler' })
+      const filler = new StoredLimit(world, dry!, { path: 'filler' })
       for (let n = 0; n < MAX_KEYS; n++) await filler.consume(`filler ${n}`)
       same(keysIn(world), MAX_KEYS, () => `keys held after ${MAX_KEYS} came`)
-      await use(new Gate(world, policy), world, filler)
+      await use(new StoredLimit(world, policy), world, filler)
     }
     await bench.inWorld(inFull, { maxKeys: MAX_KEYS })
   }
 }
 
 /** Asks, and takes nothing, until a store whose fillers have fallen idle has noticed. */
-async function makeRoom(filler: Gate): Promise<void> {
+async function makeRoom(filler: StoredLimit): Promise<void> {
   const { world } = filler
   for (let n = 0; n < 1000; n++) await filler.peek('nobody')
   holds(keysIn(world)! < MAX_KEYS, 'room again', keysIn(world), () => 'keys held after the others fell idle')
@@ -59,18 +59,18 @@ async function staysExhausted(bench: Bench): Promise<void> {
     const inSmall = async (world: World) => {
       if (keysIn(world) === undefined) return
       world.goTo(TODAY)
-      const gate = new Gate(world, policy)
-      await gate.consume('early', 3)
+      const stored = new StoredLimit(world, policy)
+      await stored.consume('early', 3)
       for (let n = 0; n < 5000; n++) {
-        if (n === 2500) while ((await gate.consume('late')).allowed);
-        await gate.consume(`key ${n}`, 1 + (n % 3))
+        if (n === 2500) while ((await stored.consume('late')).allowed);
+        await stored.consume(`key ${n}`, 1 + (n % 3))
         world.goTo(TODAY + n)
       }
       // What the others do includes being reset: whoever shares a pool with them keeps what it used. Those in a pool go
       // first, since one that goes from a place of its own makes room, and room empties the pools.
-      for (let n = 4999; n >= 0; n--) await gate.reset(`key ${n}`)
+      for (let n = 4999; n >= 0; n--) await stored.reset(`key ${n}`)
       for (const key of ['early', 'late']) {
-        same((await gate.consume(key)).allowed, false, () => `policy ${show(policy)}, the ${key} key`)
+        same((await stored.consume(key)).allowed, false, () => `policy ${show(policy)}, the ${key} key`)
       }
     }
     await bench.inWorld(inSmall, { maxKeys: MAX_KEYS })
@@ -78,17 +78,17 @@ async function staysExhausted(bench: Bench): Promise<void> {
 }
 
 async function bounded(bench: Bench): Promise<void> {
-  await whenFull(bench, ofEveryKind(3, HOUR_MS), 1000, async gate => {
+  await whenFull(bench, ofEveryKind(3, HOUR_MS), 1000, async stored => {
     let admitted = 0
-    for (let n = 0; n < 4 * POOLS; n++) if ((await gate.consume(`key ${n}`, 3)).allowed) admitted++
-    holds(admitted <= POOLS, `at most ${POOLS} keys served`, admitted, () => `policy ${show(gate.policy)}`)
+    for (let n = 0; n < 4 * POOLS; n++) if ((await stored.consume(`key ${n}`, 3)).allowed) admitted++
+    holds(admitted <= POOLS, `at most ${POOLS} keys served`, admitted, () => `policy ${show(stored.policy)}`)
   })
 }
 
 /** Alone in its pool a key does as it would alone, and goes on so in a place of its own. */
 async function leavesPool(bench: Bench): Promise<void> {
-  await whenFull(bench, ofEveryKind(3, HOUR_MS), 1000, async (gate, world, filler) => {
-    const witness = new Witness(gate, 'pooled', 'a key alone in its pool')
+  await whenFull(bench, ofEveryKind(3, HOUR_MS), 1000, async (stored, world, filler) => {
+    const witness = new Witness(stored, 'pooled', 'a key alone in its pool')
     await witness.consume(2)
     same(keysIn(world), MAX_KEYS, () => 'keys held while the key is in its pool')
     world.goTo(TODAY + 2_000_000)
@@ -99,8 +99,8 @@ async function leavesPool(bench: Bench): Promise<void> {
   })
   // A rate of many units a tick counts from a new origin every hour or so: here that falls into the leaving.
   const fast = bucketsOf(10_000, { count: 999_983, periodMs: DAY_MS })
-  await whenFull(bench, fast, 4_450_000, async (gate, world, filler) => {
-    const witness = new Witness(gate, 'pooled', 'a key alone in its pool for an hour')
+  await whenFull(bench, fast, 4_450_000, async (stored, world, filler) => {
+    const witness = new Witness(stored, 'pooled', 'a key alone in its pool for an hour')
     await witness.consume(1)
     world.goTo(TODAY + 4_400_000_000)
     await witness.consume(9000)
@@ -120,8 +120,8 @@ async function neverMore(bench: Bench): Promise<void> {
     const inTiny = async (world: World) => {
       if (keysIn(world) === undefined) return
       const rng = random(seed)
-      const gate = new Gate(world, SHARED_WINDOWS[seed % SHARED_WINDOWS.length]!)
-      const keys = Array.from({ length: 60 }, (_, n) => new Witness(gate, `key ${n}`, `seed ${seed}`, false))
+      const stored = new StoredLimit(world, SHARED_WINDOWS[seed % SHARED_WINDOWS.length]!)
+      const keys = Array.from({ length: 60 }, (_, n) => new Witness(stored, `key ${n}`, `seed ${seed}`, false))
       let at = TODAY
       for (let n = 0; n < 600; n++) {
         at += Math.floor(rng() ** 8 * 3_000_000)

@@ -3,7 +3,7 @@ import type { ConcurrencyPolicy } from '../../policy.ts'
 import type { Charge } from '../../stores/charge.ts'
 import { random } from '../trace.ts'
 import { type Case, holds, same } from './case.ts'
-import { Gate } from './gate.ts'
+import { StoredLimit } from './stored-limit.ts'
 import { type Bench, TODAY } from './world.ts'
 
 const KEY = 'user:42'
@@ -21,91 +21,91 @@ export function slotCases(bench: Bench): Case[] {
   ]
 }
 
-async function inGate(bench: Bench, use: (gate: Gate) => Promise<void>): Promise<void> {
+async function inLimit(bench: Bench, use: (stored: StoredLimit) => Promise<void>): Promise<void> {
   await bench.inWorld(async world => {
     world.goTo(TODAY)
-    await use(new Gate(world, THREE))
+    await use(new StoredLimit(world, THREE))
   })
 }
 
 async function releasedOnce(bench: Bench): Promise<void> {
-  await inGate(bench, async gate => {
-    const [first] = [await gate.consume(KEY), await gate.consume(KEY, 2)]
-    same((await gate.consume(KEY)).allowed, false, () => 'a fourth of three')
-    same([await gate.release(first), await gate.release(first)], [1, 0], () => 'releasing twice')
-    same((await gate.peek(KEY)).remaining, 1, () => 'after releasing one of three twice')
+  await inLimit(bench, async stored => {
+    const [first] = [await stored.consume(KEY), await stored.consume(KEY, 2)]
+    same((await stored.consume(KEY)).allowed, false, () => 'a fourth of three')
+    same([await stored.release(first), await stored.release(first)], [1, 0], () => 'releasing twice')
+    same((await stored.peek(KEY)).remaining, 1, () => 'after releasing one of three twice')
   })
 }
 
 async function expires(bench: Bench): Promise<void> {
-  await inGate(bench, async gate => {
-    await gate.consume(KEY, 2)
-    gate.world.goTo(TODAY + 400)
-    const last = await gate.consume(KEY)
+  await inLimit(bench, async stored => {
+    await stored.consume(KEY, 2)
+    stored.world.goTo(TODAY + 400)
+    const last = await stored.consume(KEY)
     same([last.remaining, last.resetAt], [0, TODAY + 400 + TTL], () => 'the last of three slots')
-    const refused = await gate.consume(KEY, 3)
+    const refused = await stored.consume(KEY, 3)
     same([refused.allowed, refused.retryAt], [false, TODAY + 400 + TTL], () => 'all three again')
-    same((await gate.consume(KEY, 2)).retryAt, TODAY + TTL, () => 'two again')
-    gate.world.goTo(TODAY + TTL - 1)
-    same((await gate.peek(KEY)).remaining, 0, () => 'a tick before the first ttl')
-    gate.world.goTo(TODAY + TTL)
-    same((await gate.peek(KEY)).remaining, 2, () => 'at the first ttl')
-    gate.world.goTo(TODAY + TTL + 400)
-    same((await gate.peek(KEY)).remaining, 3, () => 'at the second ttl')
+    same((await stored.consume(KEY, 2)).retryAt, TODAY + TTL, () => 'two again')
+    stored.world.goTo(TODAY + TTL - 1)
+    same((await stored.peek(KEY)).remaining, 0, () => 'a tick before the first ttl')
+    stored.world.goTo(TODAY + TTL)
+    same((await stored.peek(KEY)).remaining, 2, () => 'at the first ttl')
+    stored.world.goTo(TODAY + TTL + 400)
+    same((await stored.peek(KEY)).remaining, 3, () => 'at the second ttl')
   })
 }
 
 async function renewed(bench: Bench): Promise<void> {
-  await inGate(bench, async gate => {
-    const [first, second] = [await gate.consume(KEY), await gate.consume(KEY, 2)]
-    gate.world.goTo(TODAY + TTL - 1)
-    same(await gate.renew(first), 1, () => 'renewing a tick before the ttl')
-    same((await gate.peek(KEY, 0)).resetAt, TODAY + 2 * TTL - 1, () => 'after renewing')
-    gate.world.goTo(TODAY + TTL)
-    same(await gate.renew(second), 0, () => 'renewing at the ttl')
-    same((await gate.peek(KEY)).remaining, 2, () => 'with one of two slots renewed')
-    gate.world.goTo(TODAY + 2 * TTL - 1)
-    same((await gate.peek(KEY)).remaining, 3, () => 'after the second ttl')
+  await inLimit(bench, async stored => {
+    const [first, second] = [await stored.consume(KEY), await stored.consume(KEY, 2)]
+    stored.world.goTo(TODAY + TTL - 1)
+    same(await stored.renew(first), 1, () => 'renewing a tick before the ttl')
+    same((await stored.peek(KEY, 0)).resetAt, TODAY + 2 * TTL - 1, () => 'after renewing')
+    stored.world.goTo(TODAY + TTL)
+    same(await stored.renew(second), 0, () => 'renewing at the ttl')
+    same((await stored.peek(KEY)).remaining, 2, () => 'with one of two slots renewed')
+    stored.world.goTo(TODAY + 2 * TTL - 1)
+    same((await stored.peek(KEY)).remaining, 3, () => 'after the second ttl')
   })
 }
 
 async function lateRelease(bench: Bench): Promise<void> {
-  await inGate(bench, async gate => {
-    const old = await gate.consume(KEY, 3)
-    gate.world.goTo(TODAY + TTL)
-    await gate.consume(KEY, 3)
-    same([await gate.release(old), await gate.refund(old)], [0, 0], () => 'releasing a slot whose ttl has passed')
-    same((await gate.consume(KEY)).allowed, false, () => 'while the new holders hold all')
+  await inLimit(bench, async stored => {
+    const old = await stored.consume(KEY, 3)
+    stored.world.goTo(TODAY + TTL)
+    await stored.consume(KEY, 3)
+    same([await stored.release(old), await stored.refund(old)], [0, 0], () => 'releasing a slot whose ttl has passed')
+    same((await stored.consume(KEY)).allowed, false, () => 'while the new holders hold all')
   })
-  await inGate(bench, async gate => {
-    const old = await gate.consume(KEY, 3)
-    await gate.reset(KEY)
-    await gate.consume(KEY, 3)
-    await gate.release(old)
-    same((await gate.consume(KEY)).allowed, false, () => 'after releasing a slot that a reset had forgotten')
+  await inLimit(bench, async stored => {
+    const old = await stored.consume(KEY, 3)
+    await stored.reset(KEY)
+    await stored.consume(KEY, 3)
+    await stored.release(old)
+    same((await stored.consume(KEY)).allowed, false, () => 'after releasing a slot that a reset had forgotten')
   })
 }
 
 async function neverAbove(bench: Bench): Promise<void> {
   for (let seed = 0; seed < bench.times(60); seed++) {
-    await inGate(bench, async gate => {
+    await inLimit(bench, async stored => {
       const rng = random(seed)
       const live = new Map<Charge, number>()
       for (let n = 0; n < 100; n++) {
-        gate.world.goTo(gate.world.now + Math.floor(rng() ** 3 * TTL))
+        stored.world.goTo(stored.world.now + Math.floor(rng() ** 3 * TTL))
         const any = [...live.keys()][Math.floor(rng() * live.size)]
         if (any !== undefined && rng() < 0.4) {
-          await gate.release(any)
+          await stored.release(any)
           if (rng() < 0.7)
             live.delete(any) // else it is released again later
           else live.set(any, 0)
           continue
         }
-        const charge = await gate.consume(KEY, 1 + Math.floor(rng() * 3))
-        if (charge.allowed) live.set(charge, gate.world.now + TTL)
+        const charge = await stored.consume(KEY, 1 + Math.floor(rng() * 3))
+        if (charge.allowed) live.set(charge, stored.world.now + TTL)
         let held = 0
-        for (const [holder, expiry] of live) if (expiry > gate.world.now) held += holder.cost
-        const where = () => `seed ${seed}, step ${n} at ${gate.world.now}`
+        for (const [holder, expiry] of live) if (expiry > stored.world.now) held += holder.cost
+        const where = () => `seed ${seed}, step ${n} at ${stored.world.now}`
         holds(held <= 3, 'at most 3 held', held, where)
         same(charge.remaining, 3 - held, where)
       }

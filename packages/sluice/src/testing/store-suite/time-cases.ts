@@ -2,8 +2,8 @@ import type { Policy } from '../../policy.ts'
 import { limitOf } from '../oracle/oracle.ts'
 import { DAY_MS, KINDS, random } from '../trace.ts'
 import { type Case, same, show } from './case.ts'
-import { Gate } from './gate.ts'
 import { bucketsOf, modestPolicy, ofEveryKind, windowsOf } from './policies.ts'
+import { StoredLimit } from './stored-limit.ts'
 import { Witness } from './witness.ts'
 import { type Bench, TODAY } from './world.ts'
 
@@ -30,7 +30,7 @@ async function anyWindow(bench: Bench): Promise<void> {
     for (const policy of ofEveryKind(3, windowMs)) {
       await bench.inWorld(async world => {
         world.goTo(TODAY)
-        const witness = new Witness(new Gate(world, policy), KEY, `window ${windowMs} ms`)
+        const witness = new Witness(new StoredLimit(world, policy), KEY, `window ${windowMs} ms`)
         for (let n = 0; n < 20; n++) {
           const charge = await witness.consume(n % 3 === 2 ? 2 : 1)
           if (charge.allowed) continue
@@ -79,8 +79,8 @@ async function silence(bench: Bench): Promise<void> {
   for (const [seed, policy] of [...buckets, ...ofEveryKind(3, DAY_MS / 4)].entries()) {
     await bench.inWorld(async world => {
       const rng = random(seed)
-      const gate = new Gate(world, policy)
-      const keys = ['a', 'b', 'c'].map(key => new Witness(gate, key, `silence ${seed}`))
+      const stored = new StoredLimit(world, policy)
+      const keys = ['a', 'b', 'c'].map(key => new Witness(stored, key, `silence ${seed}`))
       let at = TODAY
       for (let n = 0; n < 60; n++) {
         at += rng() < 0.3 ? pauses[Math.floor(rng() * pauses.length)]! : 0
@@ -95,12 +95,12 @@ async function elapsedAfter(bench: Bench, policy: Policy, n: number): Promise<nu
   let elapsed = 0
   await bench.inWorld(async world => {
     world.goTo(TODAY)
-    const gate = new Gate(world, policy)
+    const stored = new StoredLimit(world, policy)
     for (let admitted = 0; admitted < n; admitted++) {
-      const charge = await gate.consume(KEY)
+      const charge = await stored.consume(KEY)
       if (charge.allowed) continue
       world.goTo(charge.retryAt)
-      same((await gate.consume(KEY)).allowed, true, () => `admission ${admitted} at ${world.now}, ${show(policy)}`)
+      same((await stored.consume(KEY)).allowed, true, () => `admission ${admitted} at ${world.now}, ${show(policy)}`)
     }
     elapsed = world.now - TODAY
   })
@@ -111,26 +111,26 @@ async function steady(bench: Bench): Promise<void> {
   for (let seed = 0; seed < bench.times(210); seed++) {
     await bench.inWorld(async world => {
       const rng = random(seed)
-      const gate = new Gate(world, modestPolicy(rng, KINDS[seed % KINDS.length]!))
-      const limit = limitOf(gate.policy)
+      const stored = new StoredLimit(world, modestPolicy(rng, KINDS[seed % KINDS.length]!))
+      const limit = limitOf(stored.policy)
       world.goTo(TODAY + Math.floor(rng() * 1e9))
       for (let n = 0; n < 4; n++) {
-        const { resetAt } = await gate.consume(KEY)
+        const { resetAt } = await stored.consume(KEY)
         world.goTo(world.now + Math.floor((rng() * (resetAt - world.now)) / 2))
       }
-      const { resetAt } = await gate.peek(KEY, 0)
-      const where = () => `seed ${seed}, policy ${show(gate.policy)}, at ${world.now}`
+      const { resetAt } = await stored.peek(KEY, 0)
+      const where = () => `seed ${seed}, policy ${show(stored.policy)}, at ${world.now}`
       for (let n = 0; n < 10; n++) {
         const at = world.now + Math.floor(rng() * (resetAt - world.now))
         world.goTo(Math.min(at, resetAt))
-        same((await gate.peek(KEY, 1)).resetAt, resetAt, where)
-        same((await gate.consume(KEY, limit + 1)).resetAt, resetAt, where)
+        same((await stored.peek(KEY, 1)).resetAt, resetAt, where)
+        same((await stored.consume(KEY, limit + 1)).resetAt, resetAt, where)
       }
       world.goTo(resetAt)
-      const whole = await gate.peek(KEY, limit)
+      const whole = await stored.peek(KEY, limit)
       same([whole.allowed, whole.remaining, whole.resetAt], [true, limit, resetAt], where)
       world.goTo(resetAt + 1)
-      same((await gate.peek(KEY, 1)).resetAt, resetAt + 1, where)
+      same((await stored.peek(KEY, 1)).resetAt, resetAt + 1, where)
     })
   }
 }
@@ -140,19 +140,19 @@ async function aheadForAMoment(bench: Bench): Promise<void> {
   for (const policy of [...ofEveryKind(3, 60_000), ...ofEveryKind(3, DAY_MS)]) {
     for (const ahead of [HOUR, 365 * 24 * HOUR]) {
       await bench.inWorld(async world => {
-        const gate = new Gate(world, policy)
+        const stored = new StoredLimit(world, policy)
         const where = () => `policy ${show(policy)}, a clock that was ${ahead} ticks ahead`
         world.goTo(TODAY)
-        await gate.consume(KEY, 3)
+        await stored.consume(KEY, 3)
         world.goTo(TODAY + ahead)
-        await gate.consume(KEY, 3)
+        await stored.consume(KEY, 3)
         world.goTo(TODAY)
-        const { allowed, at, retryAt } = await gate.consume(KEY)
+        const { allowed, at, retryAt } = await stored.consume(KEY)
         same(allowed, false, where)
         world.goTo(TODAY + retryAt - at - 1)
-        same((await gate.consume(KEY)).allowed, false, where)
+        same((await stored.consume(KEY)).allowed, false, where)
         world.goTo(TODAY + retryAt - at)
-        same((await gate.consume(KEY)).allowed, true, where)
+        same((await stored.consume(KEY)).allowed, true, where)
       })
     }
   }

@@ -4,8 +4,8 @@ import { TAKE } from '../../stores/store.ts'
 import { type Oracle, type OracleVerdict, oracleFor } from '../oracle/oracle.ts'
 import { type Rng, random, randomTrace } from '../trace.ts'
 import { type Case, same, show } from './case.ts'
-import { Gate, showVerdict } from './gate.ts'
 import { modestPolicy, ofEveryKind } from './policies.ts'
+import { StoredLimit, showVerdict } from './stored-limit.ts'
 import { type Bench, LATEST_TICK, TODAY } from './world.ts'
 
 export function togetherCases(bench: Bench): Case[] {
@@ -41,12 +41,12 @@ async function allOrNone(bench: Bench): Promise<void> {
       const plain = seed % 3 === 0
       const roles = plain ? [ENFORCED, ENFORCED, ENFORCED] : randomRoles(rng)
       const policyOf = () => modestPolicy(rng, plain ? PLAIN_KINDS[below(rng, PLAIN_KINDS.length)] : undefined)
-      const gates = roles.map((_, i) => new Gate(world, policyOf(), { path: `limit ${i}` }))
-      const oracles = gates.map(gate => oracleFor(gate.policy, { phase: gate.phase('key') }))
-      const times = gates.flatMap(gate => randomTrace(rng, gate.policy, 20).map(step => step.at))
+      const limits = roles.map((_, i) => new StoredLimit(world, policyOf(), { path: `limit ${i}` }))
+      const oracles = limits.map(stored => oracleFor(stored.policy, { phase: stored.phase('key') }))
+      const times = limits.flatMap(stored => randomTrace(rng, stored.policy, 20).map(step => step.at))
       for (const at of times.filter(time => time < LATEST_TICK).sort((a, b) => a - b)) {
         world.goTo(at)
-        const charges = gates.map((gate, i) => gate.charge('key', plain ? 1 : randomCost(rng, gate), roles[i]))
+        const charges = limits.map((stored, i) => stored.charge('key', plain ? 1 : randomCost(rng, stored), roles[i]))
         const passes = charges.map((charge, i) => oracles[i]!.peek(at, charge.cost).allowed)
         await world.decide(charges, TAKE)
         for (const [i, charge] of charges.entries()) {
@@ -54,7 +54,7 @@ async function allOrNone(bench: Bench): Promise<void> {
           const verdict = isTaken ? oracles[i]!.consume(at, charge.cost) : oracles[i]!.peek(at, charge.cost)
           const where = () =>
             `seed ${seed} at ${at}, roles ${show(roles)}, costs ${show(charges.map(one => one.cost))}, ` +
-            `passing ${show(passes)}, limit ${i} ${show(gates[i]!.policy)}`
+            `passing ${show(passes)}, limit ${i} ${show(limits[i]!.policy)}`
           same(outcome(charge, charge.taken), outcome(verdict, isTaken && charge.cost > 0), where)
         }
       }
@@ -62,8 +62,8 @@ async function allOrNone(bench: Bench): Promise<void> {
   }
 }
 
-function randomCost(rng: Rng, gate: Gate): number {
-  const { limit } = gate.rule
+function randomCost(rng: Rng, stored: StoredLimit): number {
+  const { limit } = stored.rule
   return rng() < 0.7 ? 1 : [0, 1 + below(rng, limit), limit, limit + 1][below(rng, 4)]!
 }
 
@@ -101,8 +101,8 @@ async function atOnce(bench: Bench): Promise<void> {
   for (const policy of ofEveryKind(5, 60_000)) {
     await bench.inWorld(async world => {
       world.goTo(TODAY)
-      const gate = new Gate(world, policy)
-      const charges = await Promise.all(Array.from({ length: 20 }, () => gate.consume('a')))
+      const stored = new StoredLimit(world, policy)
+      const charges = await Promise.all(Array.from({ length: 20 }, () => stored.consume('a')))
       same(charges.filter(charge => charge.allowed).length, 5, () => `20 at once, policy ${show(policy)}`)
     })
   }

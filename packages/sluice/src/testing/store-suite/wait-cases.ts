@@ -67,7 +67,7 @@ export function waitCases(bench: Bench): Case[] {
 }
 
 /** What has become of a wait. */
-interface Seen {
+interface WaitSeen {
   ended?: Decision
   reason?: unknown
 }
@@ -86,8 +86,8 @@ class WaitingRoom {
     this.limiter = createLimiter<string, Mode>({ store: world.store, limits: Object.fromEntries(limits) })
   }
 
-  wait(key = 'waiter', maxWait: '0s' | '1h' = '1h'): Seen {
-    const seen: Seen = {}
+  wait(key = 'waiter', maxWait: '0s' | '1h' = '1h'): WaitSeen {
+    const seen: WaitSeen = {}
     const signal = key === 'waiter' ? { signal: this.abort.signal } : {}
     this.limiter.wait(key, { maxWait, ...signal }).then(
       ended => Object.assign(seen, { ended }),
@@ -130,7 +130,7 @@ class WaitingRoom {
   }
 
   /** It passed and has taken as much as `passer`, who waited as long, or it was aborted and has taken nothing. */
-  async allOrNothing(seen: Seen): Promise<void> {
+  async allOrNothing(seen: WaitSeen): Promise<void> {
     if (seen.ended === undefined) same(seen.reason, 'gone', () => this.where('what an abort rejects with'))
     const twin = seen.ended === undefined ? 'twin' : 'passer'
     await this.sameAs(twin, `what is taken after ${show(seen)}`)

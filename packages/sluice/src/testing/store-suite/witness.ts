@@ -2,8 +2,8 @@ import type { Charge } from '../../stores/charge.ts'
 import { type Oracle, type OracleVerdict, oracleFor } from '../oracle/oracle.ts'
 import type { Step } from '../trace.ts'
 import { holds, isSameVerdict, show } from './case.ts'
-import { type Gate, showVerdict } from './gate.ts'
 import { isExact } from './policies.ts'
+import { type StoredLimit, showVerdict } from './stored-limit.ts'
 
 /**
  * One key of a limit with its oracle beside it: every call goes to both, and their answers are compared.
@@ -12,7 +12,7 @@ import { isExact } from './policies.ts'
  * never to be more generous: it tells the oracle only of what the store has admitted.
  */
 export class Witness {
-  readonly gate: Gate
+  readonly stored: StoredLimit
   readonly key: string
   private readonly oracle: Oracle
   private readonly strict: boolean
@@ -21,17 +21,17 @@ export class Witness {
   private acquisitions = 0
   private step = -1
 
-  constructor(gate: Gate, key: string, about: string, strict = isExact(gate.policy)) {
-    this.gate = gate
+  constructor(stored: StoredLimit, key: string, about: string, strict = isExact(stored.policy)) {
+    this.stored = stored
     this.key = key
     this.about = about
     this.strict = strict
-    this.oracle = oracleFor(gate.policy, { phase: gate.phase(key) })
+    this.oracle = oracleFor(stored.policy, { phase: stored.phase(key) })
   }
 
   /** Takes the next step of a trace; times before now are taken at now. */
   async play({ at, op, cost, of = -1 }: Step): Promise<void> {
-    this.gate.world.goTo(at)
+    this.stored.world.goTo(at)
     this.step++
     switch (op) {
       case 'consume':
@@ -46,11 +46,11 @@ export class Witness {
       case 'credit':
         // After a credit two levels that differ by a rounding may change order.
         if (!this.strict) return
-        await this.gate.credit(this.key, cost)
+        await this.stored.credit(this.key, cost)
         this.oracle.credit(this.now, cost)
         return
       case 'reset':
-        await this.gate.reset(this.key)
+        await this.stored.reset(this.key)
         this.oracle.reset()
     }
   }
@@ -60,7 +60,7 @@ export class Witness {
   }
 
   async consume(cost: number): Promise<Charge> {
-    const charge = await this.gate.consume(this.key, cost)
+    const charge = await this.stored.consume(this.key, cost)
     const admits = this.strict || charge.allowed
     this.judge('consume', cost, charge, admits ? this.oracle.consume(this.now, cost) : this.oracle.peek(this.now, cost))
     if (charge.allowed) this.taken.set(this.step, { charge, at: this.now, acquisition: this.acquisitions++ })
@@ -68,7 +68,7 @@ export class Witness {
   }
 
   async peek(cost: number): Promise<Charge> {
-    const charge = await this.gate.peek(this.key, cost)
+    const charge = await this.stored.peek(this.key, cost)
     this.judge('peek', cost, charge, this.oracle.peek(this.now, cost))
     return charge
   }
@@ -79,24 +79,24 @@ export class Witness {
     if (taken === undefined) return
     this.taken.delete(step)
     if (this.oracle.release === undefined) {
-      await this.gate.refund(taken.charge)
+      await this.stored.refund(taken.charge)
       this.oracle.refund(this.now, taken.charge.cost, taken.at)
     } else {
       // Either word frees a slot.
-      await (step % 2 === 0 ? this.gate.refund(taken.charge) : this.gate.release(taken.charge))
+      await (step % 2 === 0 ? this.stored.refund(taken.charge) : this.stored.release(taken.charge))
       this.oracle.release(this.now, taken.acquisition)
     }
   }
 
   private get now(): number {
-    return this.gate.world.now
+    return this.stored.world.now
   }
 
   private judge(op: string, cost: number, got: Charge, expected: OracleVerdict): void {
     const agrees = this.strict ? isSameVerdict(got, expected) : isNoMoreGenerous(got, expected)
     if (agrees) return
     const where = () =>
-      `${this.about}, key '${this.key.slice(0, 40)}', policy ${show(this.gate.policy)}, ` +
+      `${this.about}, key '${this.key.slice(0, 40)}', policy ${show(this.stored.policy)}, ` +
       `step ${this.step}: ${op} ${cost} at ${this.now}`
     holds(false, `${this.strict ? '' : 'nothing better than '}${showVerdict(expected)}`, showVerdict(got), where)
   }

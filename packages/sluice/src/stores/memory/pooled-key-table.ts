@@ -1,6 +1,6 @@
 import type { KeyHash } from '../../hash.ts'
 import type { StoreTime } from '../store-time.ts'
-import { type KeyBudget, KeyTable, newBudget, type Owner, type Segment } from './key-table.ts'
+import { type KeyBudget, KeyTable, newBudget, type TableOwner, type TableSegment } from './key-table.ts'
 
 /** What all tables of one store share. */
 export interface MemoryContext {
@@ -14,9 +14,9 @@ export interface MemoryContext {
 }
 
 /** An owner whose keys may have to share. */
-export interface PoolOwner extends Owner {
+export interface PoolOwner extends TableOwner {
   /** Copies one key's state. False where it cannot be in two places; then the key stays in its pool. */
-  copy(from: Segment, fromOffset: number, to: Segment, toOffset: number, now: number): boolean
+  copy(from: TableSegment, fromOffset: number, to: TableSegment, toOffset: number, now: number): boolean
 }
 
 /** How many pooled buckets the keys share that find no room. */
@@ -28,9 +28,9 @@ const POOL_SIZE = 4096
  * A full store never hands out fresh quota: a key it has no room for shares a pooled bucket, chosen by hash, with
  * others; and when there is room again it takes the pool's state along.
  */
-export class Keys {
+export class PooledKeyTable {
   /** Where `find` or `make` found the last key: `segment.cells[at]` is its first number, `at` is -1 without one. */
-  segment: Segment
+  segment: TableSegment
   at = -1
   /** Whether that is a place it shares. */
   pooled = false

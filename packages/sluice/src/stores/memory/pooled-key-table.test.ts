@@ -3,21 +3,21 @@ import { describe, expect, test } from 'vitest'
 import { KeyHash } from '../../hash.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { StoreTime } from '../store-time.ts'
-import { type KeyBudget, newBudget, type Segment } from './key-table.ts'
-import { Keys } from './keys.ts'
+import { type KeyBudget, newBudget, type TableSegment } from './key-table.ts'
+import { PooledKeyTable } from './pooled-key-table.ts'
 
-/** Keys whose one cell is the tick they are idle from. */
+/** PooledKeyTable whose one cell is the tick they are idle from. */
 class Counted {
-  readonly keys: Keys
+  readonly keys: PooledKeyTable
   overflowed = 0
   readonly room: KeyBudget
 
   constructor(max: number) {
     this.room = newBudget(max)
     const owner = {
-      idleUpTo: (_: Segment, now: number) => now,
+      idleUpTo: (_: TableSegment, now: number) => now,
       dropped() {},
-      copy(from: Segment, fromOffset: number, to: Segment, toOffset: number) {
+      copy(from: TableSegment, fromOffset: number, to: TableSegment, toOffset: number) {
         to.cells[toOffset] = from.cells[fromOffset]!
         return true
       },
@@ -25,7 +25,7 @@ class Counted {
     const time = new StoreTime(fakeClock(), () => {})
     const overflowed = () => void this.overflowed++
     const shared = { hash: new KeyHash(1, 2), time, budget: this.room, resets: 0, overflowed }
-    this.keys = new Keys(1, owner, shared)
+    this.keys = new PooledKeyTable(1, owner, shared)
   }
 
   read(key: string, now: number): number {

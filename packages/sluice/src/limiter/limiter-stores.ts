@@ -6,7 +6,7 @@ import type { Changes } from './changes.ts'
 import { limitOf } from './charged-decision.ts'
 
 /** Asks the stores of a limiter, each for the limits that live in it. */
-export class Asking {
+export class LimiterStores {
   /** The only store there is; undefined where limits live in several. */
   private readonly only: Store | undefined
   private readonly parties: Parties

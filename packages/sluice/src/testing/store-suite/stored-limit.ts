@@ -18,7 +18,7 @@ import { show } from './case.ts'
 import type { World } from './world.ts'
 
 /** One limit in a store, asked through the store's own interface. */
-export class Gate {
+export class StoredLimit {
   readonly world: World
   readonly policy: Policy
   readonly rule: Rule

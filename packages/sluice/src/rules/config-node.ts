@@ -5,7 +5,7 @@ import { type Mistake, type Path, pathText, RulesError } from './mistakes.ts'
  * A value of a parsed file and where it stands. What is wrong is noted and reading goes on, so that all mistakes are
  * found at once: every reader answers `undefined` after it noted one.
  */
-export class Place {
+export class ConfigNode {
   readonly value: unknown
   readonly path: Path
   private readonly file: number
@@ -39,33 +39,33 @@ export class Place {
   }
 
   /** What stands under each name of a map; each name not among the known is noted. */
-  members(what: string, known?: readonly string[]): Map<string, Place> | undefined {
+  members(what: string, known?: readonly string[]): Map<string, ConfigNode> | undefined {
     const { value } = this
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.wrong(what)
-    const members = new Map<string, Place>()
+    const members = new Map<string, ConfigNode>()
     for (const [name, member] of Object.entries(value)) {
-      const place = new Place(member, [...this.path, name], this.file, this.mistakes)
-      if (known === undefined || known.includes(name)) members.set(name, place)
-      else place.wrongName(`one of ${known.join(', ')}`, meant(name, known))
+      const node = new ConfigNode(member, [...this.path, name], this.file, this.mistakes)
+      if (known === undefined || known.includes(name)) members.set(name, node)
+      else node.wrongName(`one of ${known.join(', ')}`, meant(name, known))
     }
     return members
   }
 
   /** The items of a list that is not empty. */
-  items(what: string): Place[] | undefined {
+  items(what: string): ConfigNode[] | undefined {
     if (!Array.isArray(this.value) || this.value.length === 0) return this.wrong(what)
-    return this.value.map((item, i) => new Place(item, [...this.path, i], this.file, this.mistakes))
+    return this.value.map((item, i) => new ConfigNode(item, [...this.path, i], this.file, this.mistakes))
   }
 
-  /** The place of a name, also where the file leaves it out. */
-  member(name: string): Place {
+  /** The node of a name, also where the file leaves it out. */
+  member(name: string): ConfigNode {
     const value = Object.getOwnPropertyDescriptor(Object(this.value), name)?.value
-    return new Place(value, [...this.path, name], this.file, this.mistakes)
+    return new ConfigNode(value, [...this.path, name], this.file, this.mistakes)
   }
 
-  /** The same place, for a value that must not be shown as it is. */
-  shownAs(value: unknown): Place {
-    return new Place(value, this.path, this.file, this.mistakes)
+  /** The same node, for a value that must not be shown as it is. */
+  shownAs(value: unknown): ConfigNode {
+    return new ConfigNode(value, this.path, this.file, this.mistakes)
   }
 
   /** Text that is not empty. */
@@ -104,9 +104,9 @@ export class Place {
 }
 
 /** Reads a file, or several of which each is one; throws all that is wrong with them. */
-export function readFiles<T>(files: readonly unknown[], read: (places: readonly Place[]) => T | undefined): T {
+export function readFiles<T>(files: readonly unknown[], read: (nodes: readonly ConfigNode[]) => T | undefined): T {
   const mistakes: Mistake[] = []
-  const made = read(files.map((value, file) => new Place(value, [], file, mistakes)))
+  const made = read(files.map((value, file) => new ConfigNode(value, [], file, mistakes)))
   if (made === undefined || mistakes.length > 0) throw new RulesError(mistakes)
   return made
 }
