@@ -23,14 +23,14 @@ export class AdaptiveThrottle {
     this.random = random
   }
 
-  /** Throws where the call is not worth sending. */
+  /** Throws if the call should not be sent. */
   check(now: number): void {
     this.fade(now)
     this.requests++
     const before = this.requests - 1
     const share = Math.max(0, (before - this.k * this.accepts) / (before + 1))
     if (this.random() >= share) return
-    const message = `the server refuses most calls; this one of every ${(1 / share).toPrecision(2)} is not sent`
+    const message = `the server refuses most calls: one of every ${(1 / share).toPrecision(2)} is not sent, and this was one`
     throw new CallRefused('SLUICE_THROTTLED', message, 0)
   }
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors.ts'
 
-/** A call was not made. In `retryAfterMs` the same call can be made: `Infinity` where no wait helps. */
+/** A call was not made. `retryAfterMs` is how long until the same call can be made; `Infinity` if no wait helps. */
 export class CallRefused extends Error {
   override readonly name = 'CallRefused'
   readonly code: ErrorCode

@@ -3,14 +3,14 @@ import { createLimiter } from '../limiter/create.ts'
 import { AdaptiveThrottle } from './adaptive-throttle.ts'
 import { FetchCall, type FetchContext } from './fetch-call.ts'
 import { type FetchOptions, fetchSettings } from './fetch-options.ts'
-import { Gates } from './gates.ts'
+import { RequestQueues } from './request-queues.ts'
 import { RetryBudget } from './retry-rules.ts'
 
 const MAX_THROTTLES = 1000
 
 /**
- * A drop-in for `fetch` that keeps to limits: those the server tells of, in any dialect, and one of your own. Calls wait
- * their turn before they are refused. What is refused all the same is sent again when the server says, never before.
+ * A drop-in for `fetch` that keeps to limits: those that the server reports, in any dialect, and one of your own. Calls wait
+ * so that they are not refused. A call that is refused all the same is sent again when the server allows it, never before.
  */
 export function createFetch(options: FetchOptions = {}): typeof fetch {
   const settings = fetchSettings(options)
@@ -26,10 +26,10 @@ export function createFetch(options: FetchOptions = {}): typeof fetch {
   }
   const context: FetchContext = {
     ...{ options, settings, clock, random, throttleOf },
-    // Looked up at every call: tests and instrumentation replace the global.
+    // Looked up at every call, because tests and instrumentation replace the global.
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     limiter: policy === undefined ? undefined : createLimiter(policy, { name, clock, ...(store && { store }) }),
-    gates: new Gates(clock),
+    queues: new RequestQueues(clock),
     budget: new RetryBudget(),
   }
   return (input, init) => new FetchCall(context, input, init).run()

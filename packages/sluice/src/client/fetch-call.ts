@@ -4,12 +4,19 @@ import type { AdaptiveThrottle } from './adaptive-throttle.ts'
 import { backoff } from './backoff.ts'
 import { tooLong } from './call-refused.ts'
 import type { FetchEvent, FetchOptions, FetchSettings } from './fetch-options.ts'
-import type { Gate, Pass } from './gate.ts'
-import type { Gates, Target, Way } from './gates.ts'
 import { readRateLimit } from './read-rate-limit.ts'
-import { isIdempotent, isReplayable, type Outcome, outcomeOf, type RetryBudget, saysRetry } from './retry-rules.ts'
+import type { Permit, RequestQueue } from './request-queue.ts'
+import type { QueuedRequest, RequestQueues, Target } from './request-queues.ts'
+import {
+  isIdempotent,
+  isReplayable,
+  outcomeOf,
+  type ResponseOutcome,
+  type RetryBudget,
+  saysRetry,
+} from './retry-rules.ts'
 
-/** What the calls of one fetch share. */
+/** What all calls of one `createFetch` share. */
 export interface FetchContext {
   readonly options: FetchOptions
   readonly settings: FetchSettings
@@ -17,15 +24,15 @@ export interface FetchContext {
   readonly random: () => number
   readonly fetch: typeof fetch
   readonly limiter: Pick<Limiter, 'wait'> | undefined
-  readonly gates: Gates
+  readonly queues: RequestQueues
   readonly budget: RetryBudget
   throttleOf(origin: string): AdaptiveThrottle | undefined
 }
 
-/** To a wait the server asked for, jitter is only added: up to this share of it, and this long. */
+/** Jitter is added to the wait the server asked for, never subtracted: at most this share of it, and at most this long. */
 const JITTER_SHARE = 0.1
 const JITTER_MAX_MS = 1000
-/** GitHub asks for a minute at least where a secondary limit does not say. */
+/** GitHub asks for at least a minute where a secondary limit does not say how long. */
 const SECONDARY_MS = 60_000
 
 /** One call, from the first wait to the last answer. */
@@ -84,10 +91,10 @@ export class FetchCall {
       if (!isReplayable(this.input, this.init)) return this.giveUp(target, result, 'body')
       if (!context.budget.withdraw(context.clock.now())) return this.giveUp(target, result, 'budget')
       await result.response?.body?.cancel().catch(() => {})
-      // The gate holds those who were refused; whoever failed alone waits alone.
+      // After a refusal all requests to that limit wait in the queue; after a failure only this one waits.
       if (result.outcome.kind === 'failed') await this.sleep(target, waitMs, signal)
       this.retries++
-      this.tell({
+      this.emit({
         type: 'retry',
         origin: target.origin,
         attempt: this.retries,
@@ -101,7 +108,7 @@ export class FetchCall {
     { response, error }: Result,
     because: 'budget' | 'retries' | 'wait' | 'body',
   ): Response {
-    this.tell({ type: 'gave-up', origin: target.origin, status: response?.status ?? 0, because })
+    this.emit({ type: 'gave-up', origin: target.origin, status: response?.status ?? 0, because })
     if (response === undefined) throw error
     return response
   }
@@ -115,15 +122,17 @@ export class FetchCall {
     const release =
       context.limiter === undefined ? undefined : await this.ownPolicy(context.limiter, target, signal, deadline)
     try {
-      const way = context.gates.wayOf(target)
+      const queued = context.queues.queuesFor(target)
       try {
-        if (way.bucket !== undefined) way.bucketPass = await this.enter(way.bucket, origin, signal, deadline)
-        way.originPass = way.origin.tryEnter() ?? (await this.enter(way.origin, origin, signal, deadline))
+        if (queued.bucket !== undefined)
+          queued.bucketPermit = await this.acquire(queued.bucket, origin, signal, deadline)
+        queued.originPermit =
+          queued.origin.tryAcquire() ?? (await this.acquire(queued.origin, origin, signal, deadline))
       } catch (error) {
-        context.gates.arrive(way, undefined)
+        context.queues.ended(queued, undefined)
         throw error
       }
-      const result = await this.send(way, signal)
+      const result = await this.send(queued, signal)
       if (result.outcome.kind === 'answered') throttle?.accepted(clock.now())
       return result
     } finally {
@@ -131,41 +140,41 @@ export class FetchCall {
     }
   }
 
-  private async send(way: Way, signal: AbortSignal | undefined): Promise<Result> {
+  private async send(queued: QueuedRequest, signal: AbortSignal | undefined): Promise<Result> {
     const { context } = this
-    const { clock, gates } = context
+    const { clock, queues } = context
     let response: Response
     try {
-      gates.depart(way)
+      queues.sent(queued)
       response = await context.fetch(this.input, signal === undefined ? this.init : { ...this.init, signal })
     } catch (error) {
-      gates.arrive(way, undefined)
+      queues.ended(queued, undefined)
       if (signal?.aborted) throw error
       return { error, outcome: { kind: 'failed' }, delayMs: this.backoff(this.retries) }
     }
     const { resetUnit = 's' } = context.options
     const info = readRateLimit(response, { now: clock.now(), resetUnit })
-    const concerned = gates.arrive(way, info)
+    const affected = queues.ended(queued, info)
     if (response.status < 400) {
-      concerned.refusals = 0
+      affected.refusals = 0
       return { response, outcome: { kind: 'answered' }, delayMs: 0 }
     }
     const outcome = await outcomeOf(response, info, clock)
     if (outcome.kind !== 'limited') return { response, outcome, delayMs: this.backoff(this.retries) }
     const { secondary } = outcome
-    // A secondary limit concerns everything that is asked of the server.
-    const gate = secondary && info.scope === undefined ? way.origin : concerned
-    const delayMs = this.refusedMs(outcome, gate)
+    // A secondary limit applies to every request to the server.
+    const queue = secondary && info.scope === undefined ? queued.origin : affected
+    const delayMs = this.refusedMs(outcome, queue)
     const retryAt = clock.now() + delayMs
-    gate.close(retryAt)
-    this.tell({ type: 'refused', origin: way.target.origin, status: response.status, retryAt, secondary })
+    queue.close(retryAt)
+    this.emit({ type: 'refused', origin: queued.target.origin, status: response.status, retryAt, secondary })
     return { response, outcome, delayMs }
   }
 
-  private refusedMs({ retryAt, secondary }: Outcome & { kind: 'limited' }, gate: Gate): number {
+  private refusedMs({ retryAt, secondary }: ResponseOutcome & { kind: 'limited' }, queue: RequestQueue): number {
     const { clock, random } = this.context
     if (retryAt === undefined) {
-      const refusals = gate.refusals++
+      const refusals = queue.refusals++
       return secondary
         ? SECONDARY_MS * 2 ** Math.min(refusals, 10) * (1 + JITTER_SHARE * random())
         : this.backoff(refusals)
@@ -206,17 +215,22 @@ export class FetchCall {
     return () => decision.release()
   }
 
-  private async enter(gate: Gate, origin: string, signal: AbortSignal | undefined, deadline: number): Promise<Pass> {
-    const pass = gate.tryEnter()
-    if (pass !== undefined) return pass
+  private async acquire(
+    queue: RequestQueue,
+    origin: string,
+    signal: AbortSignal | undefined,
+    deadline: number,
+  ): Promise<Permit> {
+    const permit = queue.tryAcquire()
+    if (permit !== undefined) return permit
     const { clock, options } = this.context
     const startedAt = clock.now()
-    const { waitMs } = gate
+    const { waitMs } = queue
     options.onWait?.(waitMs, origin)
-    this.tell({ type: 'wait', origin, ms: waitMs, reason: 'limit' })
-    const entered = await gate.enter(this.latest(deadline), signal)
+    this.emit({ type: 'wait', origin, ms: waitMs, reason: 'limit' })
+    const acquired = await queue.acquire(this.latest(deadline), signal)
     this.waitedMs += clock.now() - startedAt
-    return entered
+    return acquired
   }
 
   private async sleep({ origin }: Target, ms: number, signal: AbortSignal | undefined): Promise<void> {
@@ -239,7 +253,7 @@ export class FetchCall {
     if (ms <= 0) return
     this.waitedMs += ms
     this.context.options.onWait?.(ms, origin)
-    this.tell({ type: 'wait', origin, ms, reason })
+    this.emit({ type: 'wait', origin, ms, reason })
   }
 
   /** The latest this call may be sent, epoch milliseconds. */
@@ -248,16 +262,16 @@ export class FetchCall {
     return Math.min(deadline, clock.now() + settings.maxWaitMs - this.waitedMs)
   }
 
-  private tell(event: FetchEvent): void {
+  private emit(event: FetchEvent): void {
     this.context.options.onEvent?.(event)
   }
 }
 
-/** What came of one request. */
+/** How one request ended. */
 interface Result {
   readonly response?: Response
   readonly error?: unknown
-  readonly outcome: Outcome
+  readonly outcome: ResponseOutcome
   readonly delayMs: number
 }
 

@@ -6,7 +6,7 @@ import type { PolicyLike } from '../policy.ts'
 import type { AdaptiveThrottleOptions } from './adaptive-throttle.ts'
 import type { BackoffOptions } from './backoff.ts'
 
-/** What a fetch tells while it works. */
+/** What `onEvent` receives. */
 export type FetchEvent =
   /** A call waits: for its own policy, for the server's limit, or before a retry. */
   | {
@@ -15,7 +15,7 @@ export type FetchEvent =
       readonly ms: number
       readonly reason: 'policy' | 'limit' | 'retry'
     }
-  /** The server refused a request by a limit. `retryAt`: until when the queue pauses, epoch milliseconds. */
+  /** The server's limit refused a request. The queue pauses until `retryAt`, in epoch milliseconds. */
   | {
       readonly type: 'refused'
       readonly origin: string
@@ -25,7 +25,7 @@ export type FetchEvent =
     }
   /** A request is sent again. `status` is 0 where there was no answer. */
   | { readonly type: 'retry'; readonly origin: string; readonly attempt: number; readonly status: number }
-  /** There will be no retry, though there could be one. */
+  /** The request could be retried, but will not be, and why. */
   | {
       readonly type: 'gave-up'
       readonly origin: string
@@ -40,21 +40,21 @@ export interface FetchOptions {
   policy?: PolicyLike
   /** Shares `policy` with other processes: `redisStore(client)`. */
   store?: NonNullable<LimiterOptions['store']>
-  /** Tells this policy's state from that of others in the same store. `'fetch'` by default. */
+  /** Keeps this policy's state apart from that of others in the same store. `'fetch'` by default. */
   name?: string
-  /** Whom the policy counts. The origin by default. */
+  /** What the policy counts by. The origin by default. */
   key?: (url: URL) => string
-  /** The longest a call may wait in all. 1 m by default. One that would wait longer fails at once and says how long. */
+  /** The longest a call may wait in all, `'1m'` by default. A call that would wait longer fails at once and says how long. */
   maxWait?: Duration
-  /** The longest a call may take until its answer begins, waits and retries included. Without it, as long as it takes. */
+  /** The longest a call may take until its answer begins, waits and retries included. Unbounded by default. */
   deadline?: Duration
   /** 3 by default. */
   maxRetries?: number
   /** How to wait where the server has not said how long. Full jitter by default. */
   backoff?: Omit<BackoffOptions, 'previousMs' | 'random'>
-  /** Stop sending most calls to a server that refuses most of them. Off by default. */
+  /** Stops sending most calls to a server that refuses most of them. Off by default. */
   adaptiveThrottle?: boolean | AdaptiveThrottleOptions
-  /** What a reset below 1,000,000,000 counts in; seconds by default. */
+  /** The unit of a reset below 1,000,000,000; seconds by default. */
   resetUnit?: 's' | 'ms'
   /** For a spinner: called with every wait. */
   onWait?: (ms: number, origin: string) => void
@@ -77,7 +77,7 @@ export interface FetchSettings {
   readonly k: number | undefined
 }
 
-/** Refuses what a fetch cannot be made of. */
+/** Validates the options. */
 export function fetchSettings(options: FetchOptions): FetchSettings {
   if (typeof options !== 'object' || options === null)
     throw expected('SLUICE_BAD_OPTION', 'options of createFetch', options)
@@ -98,11 +98,11 @@ export function fetchSettings(options: FetchOptions): FetchSettings {
     throw expected('SLUICE_BAD_OPTION', "resetUnit as 's' or 'ms'", resetUnit)
   for (const name of ['store', 'key', 'name'] as const) {
     if (policy === undefined && options[name] !== undefined) {
-      throw expected('SLUICE_BAD_OPTION', `a policy beside ${name}`, policy, `${name} says nothing without one`)
+      throw expected('SLUICE_BAD_OPTION', `a policy beside ${name}`, policy, `${name} has no effect without one`)
     }
   }
   const { k = 2 } = adaptiveThrottle === true || adaptiveThrottle === false ? {} : adaptiveThrottle
-  if (!(k >= 1)) throw expected('SLUICE_BAD_OPTION', 'adaptiveThrottle.k as a number from 1 on', k)
+  if (!(k >= 1)) throw expected('SLUICE_BAD_OPTION', 'adaptiveThrottle.k as a number of 1 or more', k)
   return {
     maxWaitMs: parseDuration(options.maxWait ?? '1m', 'maxWait'),
     deadlineMs: options.deadline === undefined ? Infinity : parseDuration(options.deadline, 'deadline', { min: 1 }),

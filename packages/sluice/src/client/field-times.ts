@@ -1,18 +1,18 @@
-/** The times a response's fields are read by, epoch milliseconds. */
+/** The two clocks that the times in a response are read by, in epoch milliseconds. */
 export interface ReadingTime {
   /** This machine's clock. */
   readonly now: number
-  /** The server's clock at the same moment, as far as it is known. */
+  /** The server's clock at the same moment, as far as known. */
   readonly serverNow: number
 }
 
-/** An answer takes some time to arrive, and `Date` has whole seconds. */
+/** `Date` has whole seconds, and an answer takes some time to arrive. */
 const DATE_STEP_MS = 1000
 const TRAVEL_MS = 1000
 
 /**
- * A clock that agrees with the response's `Date` is trusted: it is finer. Where it does not agree, `Date` counts. That is
- * up to a second behind the server's clock, so times read by it come out late, never early.
+ * If this machine's clock agrees with the response's `Date`, it is used, because it is finer. Otherwise `Date` is used. It is
+ * up to a second behind the server's clock, so the resulting times are late, never early.
  */
 export function readingTime(now: number, date: string): ReadingTime {
   const dated = parseDate(date)
@@ -26,7 +26,7 @@ const PLAIN_DECIMAL = /^\d{1,15}(?:\.\d{1,9})?$/
 
 /**
  * When a limit resets, epoch milliseconds of this machine: a Go duration, a plain decimal (epoch milliseconds, epoch
- * seconds or seconds from now, told apart by size) or a date. Undefined where it is none of them.
+ * seconds or seconds from now, by its size) or a date. Undefined for anything else.
  */
 export function parseReset(
   text: string,
@@ -46,7 +46,7 @@ export function parseReset(
   return date === undefined ? undefined : date - serverNow + now
 }
 
-/** `Retry-After`: seconds, with a fraction where somebody sends one, or a date. Epoch milliseconds of this machine. */
+/** `Retry-After`: seconds, possibly with a fraction, or a date. Epoch milliseconds of this machine. */
 export function parseRetryAfter(text: string, { now, serverNow }: ReadingTime): number | undefined {
   const trimmed = text.trim()
   if (PLAIN_DECIMAL.test(trimmed)) return now + Number(trimmed) * 1000
@@ -54,7 +54,7 @@ export function parseRetryAfter(text: string, { now, serverNow }: ReadingTime): 
   return date === undefined ? undefined : Math.max(now, date - serverNow + now)
 }
 
-/** A whole or decimal count; rounded down, since a part of a request cannot be made. */
+/** A count, rounded down: part of a request cannot be made. */
 export function parseCount(text: string): number | undefined {
   const trimmed = text.trim()
   return PLAIN_DECIMAL.test(trimmed) ? Math.floor(Number(trimmed)) : undefined
@@ -83,7 +83,7 @@ function parseGoDuration(text: string): number | undefined {
   return ms
 }
 
-/** IMF-fixdate and RFC 850 name GMT; asctime and an ISO time without a zone are meant in UTC, and are told so. */
+/** IMF-fixdate and RFC 850 dates name GMT; asctime and an ISO time without a zone are read as UTC. */
 const ZONED =
   /^(?:[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4}|[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2}) \d{2}:\d{2}:\d{2} GMT$|^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/
 const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/

@@ -1,5 +1,5 @@
 import { parseCount, parseReset, type ReadingTime } from './field-times.ts'
-import type { Fields, ToldLimit } from './read-rate-limit.ts'
+import type { Fields, ToldLimit } from './rate-limit-info.ts'
 
 /**
  * Fields with one number each: `X-RateLimit-Remaining`, `x-rate-limit-reset`, `anthropic-ratelimit-tokens-limit`,
@@ -9,12 +9,12 @@ import type { Fields, ToldLimit } from './read-rate-limit.ts'
 const NAMED = /^(?:[a-z]+-){0,3}?rate-?limit-([a-z-]{1,60})$/
 const ROLE = /^(?:(.+)-)?(limit|remaining|reset-after|reset|bucket|resource|scope|global)(?:-(.+))?$/
 
-interface Found {
+interface NamedLimitFields {
   name: string
   limit?: number
   remaining?: number
   resetAt?: number
-  /** A wait is finer than a time of day, and needs no clock: it wins over `resetAt`. */
+  /** From a wait, which is finer than a time of day and needs no clock: used instead of `resetAt`. */
   resetAfterAt?: number
 }
 
@@ -25,7 +25,7 @@ export interface NamedFields {
 }
 
 export function readNamedFields(fields: Fields, time: ReadingTime, resetUnit: 's' | 'ms'): NamedFields {
-  const found = new Map<string, Found>()
+  const found = new Map<string, NamedLimitFields>()
   let bucket: string | undefined
   let resource: string | undefined
   let scope: string | undefined
@@ -47,30 +47,40 @@ export function readNamedFields(fields: Fields, time: ReadingTime, resetUnit: 's
   return { policies: [...found.values()].map(toldLimit), bucket: bucket ?? resource, scope }
 }
 
-function readNumber(policy: Found, role: string, value: string, time: ReadingTime, resetUnit: 's' | 'ms'): boolean {
+function readNumber(
+  policy: NamedLimitFields,
+  role: string,
+  value: string,
+  time: ReadingTime,
+  resetUnit: 's' | 'ms',
+): boolean {
   // Draft 6 and before: `RateLimit-Limit: 100, 100;w=60`. The first number is the limit.
   if (role === 'limit') return setIfKnown(policy, 'limit', parseCount(/^[^,;]*/.exec(value)![0]))
   if (role === 'remaining') return setIfKnown(policy, 'remaining', parseCount(value))
   return setIfKnown(policy, role === 'reset' ? 'resetAt' : 'resetAfterAt', parseReset(value, time, resetUnit))
 }
 
-function setIfKnown(policy: Found, key: Exclude<keyof Found, 'name'>, value: number | undefined): boolean {
+function setIfKnown(
+  policy: NamedLimitFields,
+  key: Exclude<keyof NamedLimitFields, 'name'>,
+  value: number | undefined,
+): boolean {
   if (value !== undefined) policy[key] = value
   return value !== undefined
 }
 
-function toldLimit({ resetAfterAt, ...told }: Found): ToldLimit {
+function toldLimit({ resetAfterAt, ...told }: NamedLimitFields): ToldLimit {
   return resetAfterAt === undefined ? told : { ...told, resetAt: resetAfterAt }
 }
 
 /** `X-Shopify-Shop-Api-Call-Limit: 32/40`: 32 of 40 are used. */
-function readShopify(fields: Fields, found: Map<string, Found>): void {
+function readShopify(fields: Fields, found: Map<string, NamedLimitFields>): void {
   const [, used, limit] = /^(\d{1,9})\/(\d{1,9})$/.exec(fields.get('x-shopify-shop-api-call-limit') ?? '') ?? []
   if (limit === undefined) return
   found.set('', { name: '', limit: Number(limit), remaining: Math.max(0, Number(limit) - Number(used)) })
 }
 
-/** A name that is kept has to be short. */
+/** Names are kept, so they have to be short. */
 function text(value: string): string | undefined {
   return value === '' || value.length > 200 ? undefined : value
 }

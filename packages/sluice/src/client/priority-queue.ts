@@ -1,6 +1,6 @@
-/** Higher priorities first, first come first served within one. All it does takes the same time however many wait. */
+/** Higher priorities first, in order within one priority. Every operation takes constant time, however many wait. */
 export class PriorityQueue<T extends { readonly priority: number }> {
-  /** Highest first. There are few: each is found by looking through them. */
+  /** Highest first. There are few priorities, so a linear search finds one. */
   private readonly levels: { readonly priority: number; readonly members: Set<T> }[] = []
   size = 0
 

@@ -1,6 +1,6 @@
 import type { ReadingTime } from './field-times.ts'
-import type { Fields, ToldLimit } from './read-rate-limit.ts'
-import { type BareItem, type Item, type Parameters, parseDictionary, parseList } from './structured-fields.ts'
+import type { Fields, ToldLimit } from './rate-limit-info.ts'
+import { type BareItem, type FieldItem, type Parameters, parseDictionary, parseList } from './structured-fields.ts'
 
 /** `RateLimit` and `RateLimit-Policy` of the IETF draft, from 08 on or 07, and Atlassian's trial of them. */
 export function readStructuredFields(fields: Fields, time: ReadingTime): readonly ToldLimit[] {
@@ -9,7 +9,7 @@ export function readStructuredFields(fields: Fields, time: ReadingTime): readonl
     const policies = readPolicies(fields.get(`${prefix}ratelimit-policy`))
     const told = limits === undefined ? [] : readLimits(limits, policies, time)
     if (told.length > 0) return told
-    // Draft 6 has its numbers in fields of their own and adds the policy: it says the window, not the state.
+    // In draft 6 the numbers are in separate fields, and the policy only adds the window.
     if (policies.length > 0) return readDraft6(fields, policies, time)
   }
   return []
@@ -69,7 +69,7 @@ function oneLimit(
   return [{ ...windowOf(policies, limit), name: '', ...sized, remaining, ...resetIn(told('reset'), time) }]
 }
 
-/** Both old drafts tell of one limit; its policy is the one of the same size. */
+/** Both old drafts report one limit; its policy is the one of the same size. */
 function windowOf(policies: readonly ToldPolicy[], limit: number | undefined): { windowMs?: number } {
   const windowMs = policies.find(policy => policy.limit === limit)?.windowMs
   return windowMs === undefined ? {} : { windowMs }
@@ -78,7 +78,7 @@ function windowOf(policies: readonly ToldPolicy[], limit: number | undefined): {
 /** `"burst";q=100;w=60` from draft 08 on, `100;w=60` before. */
 function readPolicies(field: string | undefined): ToldPolicy[] {
   if (field === undefined) return []
-  return (parseList(field) ?? []).flatMap(({ value, parameters }: Item) => {
+  return (parseList(field) ?? []).flatMap(({ value, parameters }: FieldItem) => {
     const limit = typeof value === 'number' ? count(value) : count(parameters.get('q'))
     return limit === undefined
       ? []

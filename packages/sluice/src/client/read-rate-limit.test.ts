@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readRateLimit } from './index.ts'
-import type { RateLimitInfo } from './read-rate-limit.ts'
+import type { RateLimitInfo } from './rate-limit-info.ts'
 
 /** Wed, 18 Nov 2026 10:00:00.400 GMT, with an answer dated in the same second. */
 const NOW = Date.parse('2026-11-18T10:00:00.400Z')

@@ -1,20 +1,20 @@
 import { after, type Clock } from '../clock.ts'
-import type { RateLimitInfo } from './read-rate-limit.ts'
+import type { RateLimitInfo } from './rate-limit-info.ts'
 
-/** What an answer means for whoever would ask again. */
-export type Outcome =
-  /** An answer like any other. */
+/** What an answer means for a retry. */
+export type ResponseOutcome =
+  /** Not a failure: the caller gets it. */
   | { readonly kind: 'answered' }
-  /** Refused by a limit: nothing was done, and all who ask the same have to wait. */
+  /** Refused by a limit: the server did nothing, and all requests to that limit have to wait. */
   | { readonly kind: 'limited'; readonly retryAt: number | undefined; readonly secondary: boolean }
-  /** Failed, perhaps halfway: only what may be done twice is tried again. */
+  /** Failed, perhaps halfway: only an idempotent request is retried. */
   | { readonly kind: 'failed' }
 
-const ANSWERED: Outcome = { kind: 'answered' }
-const FAILED: Outcome = { kind: 'failed' }
+const ANSWERED: ResponseOutcome = { kind: 'answered' }
+const FAILED: ResponseOutcome = { kind: 'failed' }
 const FAILURES = new Set([408, 425, 500, 502, 503, 504])
 
-export async function outcomeOf(response: Response, info: RateLimitInfo, clock: Clock): Promise<Outcome> {
+export async function outcomeOf(response: Response, info: RateLimitInfo, clock: Clock): Promise<ResponseOutcome> {
   const { status } = response
   const { retryAt, remaining, resetAt } = info
   if (status === 503 && retryAt !== undefined) return { kind: 'limited', retryAt, secondary: false }
@@ -35,7 +35,7 @@ export async function outcomeOf(response: Response, info: RateLimitInfo, clock: 
 const BODY_MAX_BYTES = 8192
 const BODY_MAX_MS = 1000
 
-/** The body of a refusal where it is short JSON and comes soon; the caller still gets it whole. */
+/** The body of a refusal, if it is short JSON and arrives soon. The caller still gets the whole body. */
 async function shortJson(response: Response, clock: Clock): Promise<Record<string, unknown>> {
   const length = Number(response.headers.get('content-length') ?? 0)
   if (!/json/.test(response.headers.get('content-type') ?? '') || !(length <= BODY_MAX_BYTES)) return {}
@@ -61,18 +61,18 @@ async function shortJson(response: Response, clock: Clock): Promise<Record<strin
 
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
 
-/** May a request be made again after an answer, or none, that leaves open what was done? */
+/** Whether a request may be repeated when it is not known what the server did. */
 export function isIdempotent(method: string, headers: Headers): boolean {
   return IDEMPOTENT.has(method) || headers.has('idempotency-key')
 }
 
-/** What the server itself says of it: `Stripe-Should-Retry`, `x-should-retry`. */
+/** What the server says about a retry: `Stripe-Should-Retry`, `x-should-retry`. */
 export function saysRetry(response: Response): boolean | undefined {
   const said = response.headers.get('stripe-should-retry') ?? response.headers.get('x-should-retry')
   return said === 'true' ? true : said === 'false' ? false : undefined
 }
 
-/** Can the same body be sent a second time? A stream is gone once it was read. */
+/** Whether the same body can be sent twice: a stream can be read only once. */
 export function isReplayable(input: string | URL | Request, init: RequestInit | undefined): boolean {
   if (init?.body !== undefined && init.body !== null)
     return !(init.body instanceof ReadableStream) && !isIterator(init.body)
@@ -89,8 +89,8 @@ const PER_MS = 10 / 1000
 const MAX_BALANCE = 100
 
 /**
- * So many retries and no more: one for every five calls, and ten a second besides. When a server is in trouble, retries
- * add a fifth to its load at most.
+ * Bounds retries: one for every five calls, and ten a second on top. When a server is in trouble, retries add at most a
+ * fifth to its load.
  */
 export class RetryBudget {
   private balance = MAX_BALANCE

@@ -15,13 +15,13 @@ export interface ShapeOptions {
   policy: PolicyLike | ((depth: number) => PolicyLike)
   /** Shares the policy with other processes: `redisStore(client)`. Every call of every process gets its own slot. */
   store?: NonNullable<LimiterOptions['store']>
-  /** Tells this policy's state from that of others in the same store. `'shape'` by default. */
+  /** Keeps this policy's state apart from that of others in the same store. `'shape'` by default. */
   name?: string
-  /** How many calls may run at once in this process. Without it, as many as the policy starts. */
+  /** How many calls may run at once in this process. No bound of its own by default. */
   concurrency?: number
   /** How many calls may wait in this process. 10,000 by default; a further one is refused. */
   maxBacklog?: number
-  /** How old a waiting call may become. Without it, as old as it gets. One that would wait longer is refused at once. */
+  /** How long a call may wait; unbounded by default. A call that would wait longer is refused at once. */
   maxWait?: Duration
   /** Called when four fifths of the backlog are full, and again when it has fallen to a half. */
   onPressure?: (pressure: { readonly high: boolean; readonly depth: number }) => void
@@ -35,7 +35,7 @@ export interface CallOptions {
   signal?: AbortSignal
 }
 
-/** A function whose calls start when the policy lets them. */
+/** A function whose calls start when the policy allows it. */
 export interface Shaped<A extends unknown[], R> {
   (...args: A): Promise<R>
   /** The same function for calls with a priority or a signal. */
@@ -44,14 +44,14 @@ export interface Shaped<A extends unknown[], R> {
   readonly depth: number
   /** How many calls run. */
   readonly running: number
-  /** Takes no more calls, and resolves when the last that was taken has ended. */
+  /** Takes no more calls, and resolves when the last call has ended. */
   drain(): Promise<void>
   /** Takes no more calls, and refuses those that wait. */
   close(): Promise<void>
 }
 
-/** A call that waits for its start. Many may wait, so that it is small: one object and its promise. */
-class Call {
+/** A call that waits to start. Many may wait, so it is kept small: one object and its promise. */
+class ShapedCall {
   readonly priority: number
   readonly since: number
   slot: Slot
@@ -80,7 +80,7 @@ class Call {
     signal?.addEventListener('abort', this)
   }
 
-  /** Of the signal: the call is called off. */
+  /** The signal was aborted: cancels the call. */
   handleEvent(): void {
     this.shaper.leave(this)
     this.reject(this.signal!.reason)
@@ -97,9 +97,9 @@ class Call {
   }
 }
 
-/** A start that was booked. Whose it is may change: when it comes, the first in the queue takes it. */
+/** A booked start. Its owner may change: when the time comes, the first call in the queue takes it. */
 interface Slot {
-  owner: Call | undefined
+  owner: ShapedCall | undefined
   readonly controller: AbortController | undefined
 }
 
@@ -133,13 +133,13 @@ class Shaper {
   readonly run: (args: unknown[]) => unknown
   private readonly limiter: Pick<Limiter<object>, 'wait'> & { close(): unknown }
   readonly clock: Clock
-  private readonly queue = new PriorityQueue<Call>()
+  private readonly queue = new PriorityQueue<ShapedCall>()
   private readonly concurrency: number
   private readonly maxBacklog: number
   private readonly maxWaitMs: number
   private readonly waitOptions: { maxWait?: Duration }
   private readonly onPressure: ShapeOptions['onPressure']
-  /** Slots that have come while as many calls ran as may. */
+  /** Slots whose time came while `concurrency` calls were running. */
   private ready = 0
   private isRanked = false
   private isHigh = false
@@ -157,7 +157,7 @@ class Shaper {
     const { concurrency = Infinity, maxBacklog = 10_000, onPressure } = options
     for (const [option, value] of Object.entries({ concurrency, maxBacklog })) {
       const isCount = value === Infinity || (Number.isSafeInteger(value) && value >= 1)
-      if (!isCount) throw expected('SLUICE_BAD_OPTION', `${option} as a whole number from 1 on`, value)
+      if (!isCount) throw expected('SLUICE_BAD_OPTION', `${option} as a whole number, 1 or more`, value)
     }
     this.clock = clock
     this.concurrency = concurrency
@@ -182,18 +182,18 @@ class Shaper {
       if (this.isClosed || this.drained !== undefined) throw backlogFull('no more calls are taken')
       if (this.depth >= this.maxBacklog) throw backlogFull(`${this.maxBacklog} calls wait already`)
       this.isRanked ||= priority !== 0
-      // Slots are given back by their own signal, since calls of different priorities exchange them.
+      // Each slot has its own signal, because calls of different priorities exchange slots.
       const controller = signal !== undefined || this.isRanked ? new AbortController() : undefined
-      this.book(new Call(this, args, options, controller, resolve, reject))
+      this.book(new ShapedCall(this, args, options, controller, resolve, reject))
     })
   }
 
-  /** Called off before its start: the slot is given back. */
-  leave(call: Call): void {
+  /** The call was cancelled before it started: gives its slot back. */
+  leave(call: ShapedCall): void {
     this.queue.delete(call)
     call.slot.owner = undefined
     call.slot.controller?.abort()
-    this.ebb()
+    this.afterShrink()
   }
 
   drain(): Promise<void> {
@@ -217,16 +217,16 @@ class Shaper {
     await this.limiter.close()
   }
 
-  private book(call: Call): void {
+  private book(call: ShapedCall): void {
     const { slot } = call
     const { waitOptions } = this
     const options = slot.controller ? { ...waitOptions, signal: slot.controller.signal } : waitOptions
     const booked = this.limiter.wait(EVERYBODY, options)
     this.queue.push(call)
-    this.rise()
+    this.afterGrowth()
     booked.then(
       decision => {
-        if (decision.allowed) this.come(slot)
+        if (decision.allowed) this.onSlot(slot)
         else this.refuse(slot, this.refusal(decision.retryAfterMs))
       },
       error => this.refuse(slot, error),
@@ -238,31 +238,31 @@ class Shaper {
     return new CallRefused('SLUICE_BACKLOG_FULL', 'the queue of the policy is full', retryAfterMs)
   }
 
-  /** Nobody else can use a slot that was refused: its owner leaves. */
+  /** The slot was refused, so the call that owns it is refused too. */
   private refuse({ owner }: Slot, reason: unknown): void {
     if (owner === undefined || !this.queue.delete(owner)) return
     owner.fail(reason)
-    this.ebb()
+    this.afterShrink()
   }
 
-  private come(slot: Slot): void {
+  private onSlot(slot: Slot): void {
     const { owner } = slot
     slot.owner = undefined
     this.ready++
     const first = this.startNext()
-    // The owner of this slot waits for that of the one which started in its place.
+    // Another call started in this slot, so its former owner takes over the slot of that call.
     if (owner === undefined || first === undefined || first === owner) return
     first.slot.owner = owner
     owner.slot = first.slot
   }
 
-  private startNext(): Call | undefined {
+  private startNext(): ShapedCall | undefined {
     if (this.ready === 0 || this.running >= this.concurrency) return undefined
     const call = this.next()
     this.ready = call === undefined ? 0 : this.ready - 1
     if (call === undefined) return undefined
     this.running++
-    this.ebb()
+    this.afterShrink()
     void call.start().finally(() => {
       this.running--
       this.startNext()
@@ -271,8 +271,8 @@ class Shaper {
     return call
   }
 
-  /** The first that is not too old: one that others with a higher priority have overtaken for too long is refused. */
-  private next(): Call | undefined {
+  /** The first call that is not too old. A call that others of higher priority overtook for too long is refused. */
+  private next(): ShapedCall | undefined {
     for (let call = this.queue.shift(); call !== undefined; call = this.queue.shift()) {
       const ageMs = this.clock.now() - call.since
       if (ageMs <= this.maxWaitMs) return call
@@ -281,13 +281,13 @@ class Shaper {
     return undefined
   }
 
-  private rise(): void {
+  private afterGrowth(): void {
     if (this.isHigh || this.depth < HIGH * this.maxBacklog) return
     this.isHigh = true
     this.onPressure?.({ high: true, depth: this.depth })
   }
 
-  private ebb(): void {
+  private afterShrink(): void {
     if (this.isHigh && this.depth <= LOW * this.maxBacklog) {
       this.isHigh = false
       this.onPressure?.({ high: false, depth: this.depth })

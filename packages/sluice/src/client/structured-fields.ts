@@ -1,22 +1,22 @@
 /** A value of a structured field (RFC 9651). Byte sequences stay in base64, dates are seconds. */
 export type BareItem = string | number | boolean
 export type Parameters = ReadonlyMap<string, BareItem>
-export interface Item {
+export interface FieldItem {
   readonly value: BareItem
   readonly parameters: Parameters
 }
 
-/** Lists longer than this are nobody's limits. Reading stops there, and the field counts as malformed. */
+/** No server sends more limits than this. A longer field counts as malformed. */
 const MAX_MEMBERS = 256
 const MAX_LENGTH = 16_384
 
-/** A List of Items; undefined where the field is malformed, and then all of it is ignored. */
-export function parseList(field: string): Item[] | undefined {
+/** A List of Items; undefined if the field is malformed: then all of it is ignored. */
+export function parseList(field: string): FieldItem[] | undefined {
   return parse(field, scanner => scanner.item())
 }
 
-/** A Dictionary of Items; undefined where the field is malformed. */
-export function parseDictionary(field: string): Map<string, Item> | undefined {
+/** A Dictionary of Items; undefined if the field is malformed. */
+export function parseDictionary(field: string): Map<string, FieldItem> | undefined {
   const members = parse(field, scanner => {
     const key = scanner.key()
     if (scanner.skip('=')) return [key, scanner.item()] as const
@@ -77,7 +77,7 @@ class Scanner {
     return this.match(/[a-z*][a-z0-9_.*-]*/y)
   }
 
-  item(): Item {
+  item(): FieldItem {
     return { value: this.bareItem(), parameters: this.parameters() }
   }
 

@@ -1,45 +1,45 @@
 import { after, type Clock } from '../clock.ts'
 import { type CallRefused, tooLong } from './call-refused.ts'
-import type { RateLimitInfo } from './read-rate-limit.ts'
+import type { RateLimitInfo } from './rate-limit-info.ts'
 import { RefillRate } from './refill-rate.ts'
 
-/** Someone who waits to be let through. */
-interface Waiter {
-  /** Epoch milliseconds: it would rather fail at once than start later. */
+/** A request that waits for a permit. */
+interface HeldRequest {
+  /** Epoch milliseconds: the request fails at once if it cannot start by then. */
   readonly latest: number
-  enter(pass: Pass): void
+  start(permit: Permit): void
   refuse(error: CallRefused): void
 }
 
-/** A request that was let through, until its answer has come. */
-export interface Pass {
-  /** Limits are told anew after every reset: what an older request hears of them is out of date. */
+/** Lets one request through. It is given back when the answer has come. */
+export interface Permit {
+  /** Counts resets. An answer to a request from before the last reset says nothing about the limit now. */
   readonly period: number
 }
 
-/** The first request after a reset says what is left. The others wait for its answer, but not longer than this. */
+/** After a reset, one request asks what is left. The others wait for its answer, but not longer than this. */
 const PROBE_MS = 1000
 
 /**
- * Lets requests through as far as the server has said there is room, and holds all others, first come first served. What
- * one request hears counts for all: a refusal pauses the queue, not one call.
+ * Lets through as many requests as the server said it would take, and holds the others in order. The answer to one request
+ * holds for all of them: a refusal pauses the whole queue.
  *
- * `left` is never too high: it counts down with every request sent, and an answer can only lower it, because what is
- * still under way may not be counted in it yet. It rises when nothing is under way, or after a reset.
+ * `left` is never too high. Every request sent lowers it, and so can an answer; an answer cannot raise it, because the server
+ * may not have counted the requests that are still under way. It rises when nothing is under way, and after a reset.
  */
-export class Gate {
+export class RequestQueue {
   private readonly clock: Clock
-  private readonly waiters = new Set<Waiter>()
+  private readonly waiters = new Set<HeldRequest>()
   private readonly refill = new RefillRate()
   private left = Infinity
-  /** The least that was told since nothing was under way. */
+  /** The lowest `remaining` in an answer since nothing was last under way. */
   private lowest = Infinity
-  /** What is told of the limit holds until then. */
+  /** Until then, `left` holds. */
   private resetAt = Infinity
   private closedUntil = 0
   private underWay = 0
   private period = 0
-  /** After a reset one request asks what is left: it is wanted, then out. */
+  /** The request that asks what is left after a reset: to be sent next, or sent. */
   private probe: 'none' | 'wanted' | 'out' = 'none'
   private probedUntil = 0
   private cancelTimer: (() => void) | undefined
@@ -61,18 +61,18 @@ export class Gate {
     return this.waiters.size
   }
 
-  /** A pass if there is room now and nobody waits. */
-  tryEnter(): Pass | undefined {
+  /** A permit if there is room now and no request waits. */
+  tryAcquire(): Permit | undefined {
     return this.waiters.size === 0 && this.hasRoom(this.clock.now()) ? this.take() : undefined
   }
 
-  /** How long it will be at least, by what is known now. */
+  /** The shortest wait that is possible by what is known now. */
   get waitMs(): number {
     return Math.max(0, this.opensAt() - this.clock.now())
   }
 
-  /** Waits for room; refused as soon as it is known that there is none before `latest`. */
-  enter(latest: number, signal: AbortSignal | undefined): Promise<Pass> {
+  /** Waits for room. Rejects as soon as it is known that there will be none before `latest`. */
+  acquire(latest: number, signal: AbortSignal | undefined): Promise<Permit> {
     if (signal?.aborted) return Promise.reject(signal.reason)
     return new Promise((resolve, reject) => {
       const leave = () => {
@@ -80,11 +80,11 @@ export class Gate {
         reject(signal!.reason)
       }
       const settle = () => signal?.removeEventListener('abort', leave)
-      const waiter: Waiter = {
+      const waiter: HeldRequest = {
         latest,
-        enter: pass => {
+        start: permit => {
           settle()
-          resolve(pass)
+          resolve(permit)
         },
         refuse: error => {
           settle()
@@ -97,41 +97,41 @@ export class Gate {
     })
   }
 
-  /** The request came to its end, with or without an answer. */
-  leave({ period }: Pass, info: RateLimitInfo | undefined): void {
+  /** The request has ended; without an answer, `info` is undefined. */
+  release({ period }: Permit, info: RateLimitInfo | undefined): void {
     this.underWay--
     const now = this.clock.now()
     this.startPeriod(now)
     if (period === this.period) {
       this.probe = 'none'
-      if (info !== undefined) this.hear(info, now)
+      if (info !== undefined) this.update(info, now)
     }
     if (this.underWay === 0 && this.lowest !== Infinity) {
       this.left = this.lowest
       this.lowest = Infinity
-      // A bucket that is empty has one more long before it is full.
+      // An empty bucket has one more long before it is full.
       if (this.left < 1) this.resetAt = Math.min(this.resetAt, now + (this.refill.unitMs ?? Infinity))
     }
     this.serve()
   }
 
-  /** A pass for a request that is under way already. */
-  join(): Pass {
+  /** A permit for a request that is already under way. */
+  admit(): Permit {
     this.underWay++
     return { period: this.period }
   }
 
-  /** Nobody passes before `until`. */
+  /** Lets no request through before `until`. */
   close(until: number): void {
     this.refill.distrust()
     this.closedUntil = Math.max(this.closedUntil, until)
     this.serve()
   }
 
-  private hear({ limit, remaining, resetAt }: RateLimitInfo, now: number): void {
-    // Without a time there is nothing to wait for: such a limit is left to the server.
+  private update({ limit, remaining, resetAt }: RateLimitInfo, now: number): void {
+    // Without a reset time the queue would not know how long to wait, so the server enforces such a limit alone.
     if (remaining === undefined || resetAt === undefined || resetAt <= now) return
-    this.refill.hear(limit, remaining, resetAt - now)
+    this.refill.observe(limit, remaining, resetAt - now)
     this.lowest = Math.min(this.lowest, remaining)
     this.left = Math.min(this.left, remaining - this.underWay)
     this.resetAt = resetAt
@@ -144,7 +144,7 @@ export class Gate {
     return this.probe === 'wanted' || this.left >= 1
   }
 
-  private take(): Pass {
+  private take(): Permit {
     if (this.probe === 'wanted') {
       this.probe = 'out'
       this.probedUntil = this.clock.now() + PROBE_MS
@@ -154,7 +154,7 @@ export class Gate {
     return { period: this.period }
   }
 
-  /** After a reset nothing is known but that there is something: one request asks. */
+  /** After a reset there is room, but it is not known how much: one request asks. */
   private startPeriod(now: number): void {
     if (now < this.resetAt) return
     this.resetAt = Infinity
@@ -164,7 +164,7 @@ export class Gate {
     this.period++
   }
 
-  /** When the next may pass, as far as is known. */
+  /** When the next request may start, by what is known now. */
   private opensAt(): number {
     const room = this.probe === 'out' ? this.probedUntil : this.left >= 1 ? 0 : this.resetAt
     return Math.max(this.closedUntil, room)
@@ -175,7 +175,7 @@ export class Gate {
     for (const waiter of this.waiters) {
       if (!this.hasRoom(now)) break
       this.waiters.delete(waiter)
-      waiter.enter(this.take())
+      waiter.start(this.take())
     }
     const opensAt = this.waiters.size === 0 ? Infinity : this.opensAt()
     if (opensAt < Infinity) this.refuseLate(opensAt, now)
