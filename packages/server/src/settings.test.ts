@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { readSettings, SETTINGS, type Settings } from './settings.ts'
+import { readSettings, SETTINGS, type ServiceSettings } from './settings.ts'
 
 const page = readFileSync(fileURLToPath(new URL('../../../docs/reference/settings.md', import.meta.url)), 'utf8')
 
@@ -54,7 +54,7 @@ describe('where a setting comes from', () => {
   })
 })
 
-test.each<[name: keyof Settings, text: string, value: string | number]>([
+test.each<[name: keyof ServiceSettings, text: string, value: string | number]>([
   ['httpPort', '0', 0],
   ['httpPort', '65535', 65_535],
   ['workers', '0', 0],
@@ -69,7 +69,7 @@ test.each<[name: keyof Settings, text: string, value: string | number]>([
   expect(readSettings({}, { [SETTINGS[name].env]: text })[name]).toBe(value)
 })
 
-test.each<[name: keyof Settings, text: string]>([
+test.each<[name: keyof ServiceSettings, text: string]>([
   ['httpPort', '65536'],
   ['httpPort', '-1'],
   ['httpPort', '80.0'],
@@ -93,7 +93,7 @@ test.each<[name: keyof Settings, text: string]>([
   expect(() => readSettings({}, { [env]: text })).toThrow(`${env}: expected ${expects}, got '${text}'`)
 })
 
-test.each<[name: keyof Settings, text: string]>([
+test.each<[name: keyof ServiceSettings, text: string]>([
   ['adminToken', 'two words'],
   ['adminToken', 'Schlüssel'],
   ['checkToken', 'a\nb'],

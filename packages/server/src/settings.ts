@@ -139,7 +139,7 @@ export const SETTINGS = {
   ),
 } as const
 
-export type Settings = {
+export type ServiceSettings = {
   readonly [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name]['otherwise'] extends number ? number : string
 }
 type SettingName = keyof typeof SETTINGS
@@ -148,7 +148,7 @@ type SettingName = keyof typeof SETTINGS
 export function readSettings(
   flags: Readonly<Partial<Record<string, string>>>,
   environment: Readonly<Partial<Record<string, string>>>,
-): Settings {
+): ServiceSettings {
   const wrong: string[] = []
   const read = ([name, one]: [string, Setting<number | string>]) => {
     const [from, given] = one.flag in flags ? [`--${one.flag}`, flags[one.flag]] : [one.env, environment[one.env]]
@@ -158,7 +158,7 @@ export function readSettings(
       wrong.push(`${from}: expected ${one.expects}, got ${isSecret(name) ? 'something else' : `'${given}'`}`)
     return [name, value]
   }
-  const settings = Object.fromEntries(Object.entries<Setting<number | string>>(SETTINGS).map(read)) as Settings
+  const settings = Object.fromEntries(Object.entries<Setting<number | string>>(SETTINGS).map(read)) as ServiceSettings
   if ((settings.tlsCert === '') !== (settings.tlsKey === ''))
     wrong.push('--tls-cert and --tls-key: expected both or neither')
   if (wrong.length > 0) throw new SluiceError('SLUICE_BAD_OPTION', wrong.join('; '))

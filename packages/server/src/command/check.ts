@@ -2,10 +2,10 @@ import { rulesOf } from 'sluice/rules'
 import { RulesFileError } from '../rules/problems.ts'
 import { descriptorWarnings, ruleWarnings, type Warning, type WarningContext } from '../rules/warnings.ts'
 import { rulesAt } from './rules-at.ts'
-import { type Call, EXIT, UsageError } from './usage.ts'
+import { EXIT, type Invocation, UsageError } from './usage.ts'
 
 /** `sluice check`: everything that is wrong with rules, and what works but is seldom meant. */
-export function check({ operands: [path, ...more], flags: { replicas, store }, json }: Call): number {
+export function check({ operands: [path, ...more], flags: { replicas, store }, json }: Invocation): number {
   if (path === undefined || more.length > 0) throw new UsageError('expected sluice check <file or folder>')
   if (replicas !== undefined && !/^[1-9]\d{0,5}$/.test(replicas)) {
     throw new UsageError(`expected --replicas as a number from 1 on, got '${replicas}'`)

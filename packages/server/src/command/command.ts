@@ -9,12 +9,14 @@ import { helpText } from './help.ts'
 import { block, modes, reset } from './operate.ts'
 import { serve } from './serve.ts'
 import { StartError } from './start-error.ts'
-import { type Call, type Environment, EXIT, UsageError } from './usage.ts'
+import { type Environment, EXIT, type Invocation, UsageError } from './usage.ts'
 
 const SOCKET = SETTINGS.adminSocket.flag
 
 /** Each with the flags it takes. */
-const COMMANDS: Readonly<Record<string, { flags: readonly string[]; run(call: Call): number | Promise<number> }>> = {
+const COMMANDS: Readonly<
+  Record<string, { flags: readonly string[]; run(call: Invocation): number | Promise<number> }>
+> = {
   serve: { flags: Object.values(SETTINGS).map(({ flag }) => flag), run: serve },
   check: { flags: ['json', 'replicas', 'store'], run: check },
   explain: { flags: ['json'], run: explain },
@@ -40,7 +42,7 @@ export async function runCommand(words: readonly string[], environment: Environm
     const stray = Object.keys(flags).find(flag => !command.flags.includes(flag))
     if (stray !== undefined) throw new UsageError(`expected sluice ${name} without --${stray}`)
     const { json, ...texts } = flags
-    return await command.run({ operands, flags: texts as Call['flags'], json: json === true, environment })
+    return await command.run({ operands, flags: texts as Invocation['flags'], json: json === true, environment })
   } catch (error) {
     if (error instanceof RulesFileError || error instanceof StartError) return complain(error.message, EXIT.wrong)
     if (error instanceof SluiceError) return complain(error.message, EXIT.usage)

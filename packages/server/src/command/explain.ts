@@ -1,20 +1,20 @@
 import { type DescriptorExplanation, type Explanation, rls, rulesLimiter } from 'sluice/rules'
 import { questionOf } from '../decider/descriptors.ts'
-import { askOf } from '../http/asks.ts'
+import { checkRequestOf } from '../http/check-request.ts'
 import { requestFromJson } from '../rls/json-request.ts'
 import { attempt, requestOf } from './request.ts'
 import { rulesAt } from './rules-at.ts'
-import { type Call, EXIT, UsageError } from './usage.ts'
+import { EXIT, type Invocation, UsageError } from './usage.ts'
 
 /** `sluice explain`: which rules match a request, and why. */
-export function explain({ operands: [path, ...words], json }: Call): number {
+export function explain({ operands: [path, ...words], json }: Invocation): number {
   if (path === undefined || words.length === 0) throw new UsageError('expected sluice explain <file> <request>')
   const rules = rulesAt(path)
   if (rules.language === 'envoy') {
     const request = attempt(() => questionOf(requestFromJson(words.join(' '))))
     return print(rls(rules.loaded.parsed).explain(request), descriptorLine, json)
   }
-  const { subject, cost } = attempt(() => askOf(requestOf(words)))
+  const { subject, cost } = attempt(() => checkRequestOf(requestOf(words)))
   return print(rulesLimiter(rules.loaded.parsed).explain(subject, { cost }), limitLine, json)
 }
 

@@ -40,7 +40,7 @@ export function helpText(command: string | undefined): string {
 
 ${COMMANDS}
 
-Settings of serve, as flags or in the environment:
+ServiceSettings of serve, as flags or in the environment:
 ${settingLines().join('\n')}
 
 sluice --version, sluice <command> --help; --json for machines.`

@@ -2,12 +2,12 @@ import { request } from 'node:http'
 import { SETTINGS } from '../settings.ts'
 import { attempt, requestOf } from './request.ts'
 import { StartError } from './start-error.ts'
-import { type Call, EXIT, UsageError } from './usage.ts'
+import { EXIT, type Invocation, UsageError } from './usage.ts'
 
 const { flag, env } = SETTINGS.adminSocket
 
 /** `sluice modes`: the mode of each limit; with a limit and a mode, sets it. */
-export async function modes(call: Call): Promise<number> {
+export async function modes(call: Invocation): Promise<number> {
   const { operands } = call
   if (operands.length === 0) {
     // Explains nobody: each limit is told with its mode.
@@ -24,33 +24,33 @@ export async function modes(call: Call): Promise<number> {
 }
 
 /** `sluice reset`: forgets what is counted for a subject. */
-export async function reset(call: Call): Promise<number> {
+export async function reset(call: Invocation): Promise<number> {
   const { limit } = call.flags
   const body = { ...subjectOf('reset', call), ...(limit !== undefined && { limits: limit.split(',') }) }
   return print(call, await ask(call, 'POST', '/v1/reset', body), `reset ${call.operands.join(' ')}`)
 }
 
 /** `sluice block`: refuses a subject for a while. */
-export async function block(call: Call): Promise<number> {
+export async function block(call: Invocation): Promise<number> {
   const { limit, for: length } = call.flags
   if (length === undefined) throw new UsageError('expected sluice block <subject> --for 15m [--limit name]')
   const body = { ...subjectOf('block', call), for: length, ...(limit !== undefined && { limit }) }
   return print(call, await ask(call, 'POST', '/v1/block', body), `blocked ${call.operands.join(' ')} for ${length}`)
 }
 
-function subjectOf(command: string, { operands }: Call): Record<string, unknown> {
+function subjectOf(command: string, { operands }: Invocation): Record<string, unknown> {
   if (operands.length === 0) throw new UsageError(`expected sluice ${command} <subject>, such as user=42`)
   const { cost: _, ...subject } = attempt(() => requestOf(operands))
   return subject
 }
 
-function print({ json }: Call, answer: unknown, text: string): number {
+function print({ json }: Invocation, answer: unknown, text: string): number {
   console.log(json ? JSON.stringify(answer) : text)
   return EXIT.ok
 }
 
 /** Asks the service by its socket; throws what it complains of. */
-async function ask({ flags, environment }: Call, method: string, path: string, body?: object): Promise<unknown> {
+async function ask({ flags, environment }: Invocation, method: string, path: string, body?: object): Promise<unknown> {
   const socketPath = flags[flag] || environment[env]
   if (!socketPath)
     throw new UsageError(`expected --${flag} or ${env}: the socket of a service that was started with it`)

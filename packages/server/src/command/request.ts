@@ -1,5 +1,5 @@
-import { costOf } from '../http/asks.ts'
-import { BadRequest } from '../http/exchange.ts'
+import { costOf } from '../http/check-request.ts'
+import { BadRequest } from '../http/http-answer.ts'
 import { GrpcError } from '../rls/grpc/grpc-status.ts'
 import { UsageError } from './usage.ts'
 

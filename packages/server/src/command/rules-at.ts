@@ -1,8 +1,8 @@
 import { type LoadedDescriptors, type LoadedRules, loadDescriptors, loadRules } from '../rules/load.ts'
-import { readSources } from '../rules/sources.ts'
+import { readSources } from '../rules/source-files.ts'
 
 /** Rules of either language, told apart by what stands at their top. */
-export type AnyRules =
+export type RulesOfEitherKind =
   | { readonly language: 'own'; readonly loaded: LoadedRules }
   | { readonly language: 'envoy'; readonly loaded: LoadedDescriptors }
 
@@ -10,7 +10,7 @@ export type AnyRules =
 const ENVOY = /^(?:\{\s*)?(["']?)(?:domain|descriptors)\1\s*:/m
 
 /** Throws `RulesFileError` with everything that is wrong. */
-export function rulesAt(path: string): AnyRules {
+export function rulesAt(path: string): RulesOfEitherKind {
   const sources = readSources(path)
   const isEnvoy = sources.length > 1 || sources.some(({ text }) => ENVOY.test(text))
   if (isEnvoy) return { language: 'envoy', loaded: loadDescriptors(sources) }

@@ -1,16 +1,16 @@
 import cluster from 'node:cluster'
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
+import { consoleLog as log } from '../control/log.ts'
+import { type Service, startService } from '../control/service.ts'
 import { startWorkers } from '../control/supervisor.ts'
 import { runWorker } from '../control/worker.ts'
-import { consoleLog as log } from '../log.ts'
-import { type Service, startService } from '../service.ts'
-import { readSettings, SETTINGS, type Settings } from '../settings.ts'
+import { readSettings, SETTINGS, type ServiceSettings } from '../settings.ts'
 import { startError } from './start-error.ts'
-import { type Call, type Environment, EXIT, UsageError } from './usage.ts'
+import { type Environment, EXIT, type Invocation, UsageError } from './usage.ts'
 
 /** `sluice serve`: runs until it is told to end, and then answers what it was asked before. */
-export async function serve({ operands, flags, environment }: Call): Promise<number> {
+export async function serve({ operands, flags, environment }: Invocation): Promise<number> {
   const [rules, ...more] = operands
   if (more.length > 0 || (rules !== undefined && flags.rules !== undefined)) {
     throw new UsageError('expected sluice serve [rules.yaml] [--envoy <file or folder>], and rules once')
@@ -34,7 +34,7 @@ export async function serve({ operands, flags, environment }: Call): Promise<num
 }
 
 /** A worker has its supervisor to look after it: there, nothing is left to do. */
-async function start(settings: Settings): Promise<Service | undefined> {
+async function start(settings: ServiceSettings): Promise<Service | undefined> {
   try {
     if (cluster.isWorker) return await runWorker(settings, log).then(() => undefined)
     const workers = settings.workers === 0 ? availableParallelism() : settings.workers
@@ -50,7 +50,7 @@ function adminTokenFrom(environment: Environment): string {
   return cluster.isWorker && handed !== undefined ? handed : randomBytes(24).toString('base64url')
 }
 
-function pageOf({ host }: Settings, port: number): string {
+function pageOf({ host }: ServiceSettings, port: number): string {
   const isAny = host === '0.0.0.0' || host === '::'
   return `http://${isAny ? 'localhost' : shownHost(host)}:${port}`
 }
@@ -59,7 +59,7 @@ function shownHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-function announce({ host }: Settings, { http, grpc, resp }: Service['ports']): void {
+function announce({ host }: ServiceSettings, { http, grpc, resp }: Service['ports']): void {
   const shown = shownHost(host)
   log.info(
     `serving on http://${shown}:${http} (API, page), grpc://${shown}:${grpc} (Envoy), redis://${shown}:${resp} (CL.THROTTLE)`,

@@ -1,5 +1,5 @@
 import { WorkerFailed } from '../control/supervisor.ts'
-import { SETTINGS, type Settings } from '../settings.ts'
+import { SETTINGS, type ServiceSettings } from '../settings.ts'
 
 /** The service cannot start, and whoever started it can do something about that. */
 export class StartError extends Error {
@@ -11,7 +11,7 @@ const LISTENING = ['listen', 'bind', 'getaddrinfo']
 const PORTS = ['httpPort', 'grpcPort', 'respPort'] as const
 
 /** What the machine says against a start, as something to do; what else went wrong as it is. */
-export function startError(error: unknown, settings: Settings): unknown {
+export function startError(error: unknown, settings: ServiceSettings): unknown {
   const {
     code = '',
     syscall,
@@ -37,7 +37,7 @@ function socketProblem(code: string, path: string): string {
   return `${flag}: expected a path where a socket can be made, got ${path} (${code})`
 }
 
-function listenProblem(code: string, port: number | undefined, settings: Settings): string {
+function listenProblem(code: string, port: number | undefined, settings: ServiceSettings): string {
   const name = PORTS.find(one => settings[one] === port)
   const flag = name === undefined ? 'its flag' : `--${SETTINGS[name].flag}`
   if (code === 'EADDRINUSE')

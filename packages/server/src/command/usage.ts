@@ -4,7 +4,7 @@ export const EXIT = { ok: 0, wrong: 1, usage: 2 } as const
 export type Environment = Readonly<Partial<Record<string, string>>>
 
 /** A command as it was called. */
-export interface Call {
+export interface Invocation {
   readonly operands: readonly string[]
   readonly flags: Readonly<Partial<Record<string, string>>>
   /** Whether a machine reads what it prints. */

@@ -4,12 +4,12 @@ import { addressRanges, clientAddress } from 'sluice/http'
 import { type RuleLimit, type Rules, readRules } from 'sluice/rules'
 import { LocalDecider, type ParsedRules } from '../decider/local-decider.ts'
 import type { DecideSite } from '../http/routes/decide.ts'
-import type { Log } from '../log.ts'
-import { Metrics, type Readings } from '../metrics.ts'
+import { Metrics, type Readings } from '../metrics/metrics.ts'
 import { memoryThrottle } from '../resp/throttle/memory-throttle.ts'
 import { storeThrottle } from '../resp/throttle/store-throttle.ts'
-import type { Settings } from '../settings.ts'
-import { type OpenStore, storeFrom } from '../store-from.ts'
+import type { ServiceSettings } from '../settings.ts'
+import type { Log } from './log.ts'
+import { type OpenStore, storeFrom } from './store-from.ts'
 
 /** What decides: a store, rules over it, and what is counted about them. */
 export class Engine {
@@ -18,7 +18,7 @@ export class Engine {
   private readonly opened: OpenStore
   private outages = 0
 
-  constructor(settings: Settings, address: string, log: Log, clock?: Clock) {
+  constructor(settings: ServiceSettings, address: string, log: Log, clock?: Clock) {
     const onOutage = (event: { type: string; error?: { code: string } }) => {
       if (event.type === 'outage') {
         this.outages++

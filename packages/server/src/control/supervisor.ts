@@ -2,19 +2,19 @@ import cluster, { type Worker } from 'node:cluster'
 import { randomBytes } from 'node:crypto'
 import { type LimitMode, SluiceError } from 'sluice'
 import type { Decider } from '../decider/decider.ts'
-import { type Answers, type Asked, answerAll, type Owner } from '../decider/wire.ts'
-import { openAdminSocket, type Ports } from '../doors.ts'
-import type { Log } from '../log.ts'
-import type { Counts, Readings } from '../metrics.ts'
-import { Metrics } from '../metrics.ts'
-import { backgroundOf, openEngine, type Service } from '../service.ts'
-import type { Settings } from '../settings.ts'
+import { answerAll, type CallTarget, type RemoteCalls, type RemoteResults } from '../decider/wire.ts'
+import type { Counts, Readings } from '../metrics/metrics.ts'
+import { Metrics } from '../metrics/metrics.ts'
+import type { ServiceSettings } from '../settings.ts'
+import { openAdminSocket, type Ports } from './doors.ts'
 import type { Engine } from './engine.ts'
-import type { RulesKeeper } from './rules-keeper.ts'
+import type { Log } from './log.ts'
+import type { RulesFiles } from './rules-files.ts'
+import { backgroundOf, openEngine, type Service } from './service.ts'
 
 /** What a worker tells: questions for the owner of the state, what it counted, what an operator changed, or that it is open. */
-export type FromWorker = Asked | { readonly counts: Counts } | SetMode | { readonly ports: Ports }
-export type ToWorker = { readonly answers: Answers } | SetMode | { readonly command: 'drain' | 'reload' }
+export type FromWorker = RemoteCalls | { readonly counts: Counts } | SetMode | { readonly ports: Ports }
+export type ToWorker = { readonly answers: RemoteResults } | SetMode | { readonly command: 'drain' | 'reload' }
 /** A limit's mode, until the rules are loaded again. */
 export interface SetMode {
   readonly limit: string
@@ -38,7 +38,7 @@ const LONGEST_PAUSE_MS = 5000
  * Several processes speak the protocols; state in memory has one owner, this process, which decides for all of them. A
  * shared store needs no owner: there, each worker decides by itself.
  */
-export async function startWorkers(settings: Settings, count: number, log: Log): Promise<Service> {
+export async function startWorkers(settings: ServiceSettings, count: number, log: Log): Promise<Service> {
   const supervisor = new Supervisor(settings, log)
   return supervisor.start(count)
 }
@@ -49,13 +49,13 @@ export class WorkerFailed extends Error {
 }
 
 class Supervisor {
-  private readonly settings: Settings
+  private readonly settings: ServiceSettings
   private readonly log: Log
   private readonly metrics: Metrics
   private readonly engine: Engine
-  private readonly owner: Owner & { close(): Promise<void>; reload(): boolean }
+  private readonly owner: CallTarget & { close(): Promise<void>; reload(): boolean }
   private readonly workers = new Set<Worker>()
-  private readonly keeper: RulesKeeper
+  private readonly keeper: RulesFiles
   /** What operators have set, by limit, and the rules they have set it for: others say their own. */
   private readonly modes = new Map<string, SetMode>()
   private modesUnder: unknown
@@ -63,7 +63,7 @@ class Supervisor {
   /** From when all doors are open until they close: who ends in between is replaced. */
   private isServing = false
 
-  constructor(settings: Settings, log: Log) {
+  constructor(settings: ServiceSettings, log: Log) {
     // Ids that one process seals another must open.
     this.settings = { ...settings, secret: settings.secret || randomBytes(32).toString('hex') }
     this.log = log
@@ -177,8 +177,8 @@ class Supervisor {
     this.pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * this.pauseMs)
   }
 
-  private answer(worker: Worker, { asked }: Asked): void {
-    const send = (answers: Answers) => {
+  private answer(worker: Worker, { asked }: RemoteCalls): void {
+    const send = (answers: RemoteResults) => {
       if (worker.isConnected()) worker.send({ answers } satisfies ToWorker)
     }
     const answers = answerAll(this.owner, asked)

@@ -1,25 +1,25 @@
 import type { Decider } from '../decider/decider.ts'
-import { FarDecider } from '../decider/far-decider.ts'
 import type { LocalDecider } from '../decider/local-decider.ts'
-import { type Doors, openDoors } from '../doors.ts'
-import type { Log } from '../log.ts'
-import { Metrics } from '../metrics.ts'
-import { backgroundOf, openEngine } from '../service.ts'
-import type { Settings } from '../settings.ts'
-import { isSharedStore } from '../store-from.ts'
-import { RulesKeeper } from './rules-keeper.ts'
+import { RemoteDecider } from '../decider/remote-decider.ts'
+import { Metrics } from '../metrics/metrics.ts'
+import type { ServiceSettings } from '../settings.ts'
+import { type Doors, openDoors } from './doors.ts'
+import type { Log } from './log.ts'
+import { RulesFiles } from './rules-files.ts'
+import { backgroundOf, openEngine } from './service.ts'
+import { isSharedStore } from './store-from.ts'
 import { type FromWorker, type SetMode, setModeIn, type ToWorker } from './supervisor.ts'
 
 /** How often what was counted here goes to the process that answers Prometheus. */
 const COUNTS_EVERY_MS = 1000
 
 /** One of several processes that speak the protocols; what it is told, it is told by the supervisor. */
-export async function runWorker(settings: Settings, log: Log): Promise<void> {
+export async function runWorker(settings: ServiceSettings, log: Log): Promise<void> {
   // Whoever ends the service tells the supervisor, which lets its workers finish.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
   process.once('disconnect', () => process.exit(1))
 
-  const far = new FarDecider(asked => tell(asked))
+  const far = new RemoteDecider(asked => tell(asked))
   const { doors, reload, close, metrics, setMode } = await open(settings, log, far)
   const report = () => {
     doors.count()
@@ -54,10 +54,10 @@ interface Opened {
 }
 
 /** Over a store that processes share a worker decides by itself; over memory it asks the owner. */
-async function open(settings: Settings, log: Log, far: FarDecider): Promise<Opened> {
+async function open(settings: ServiceSettings, log: Log, far: RemoteDecider): Promise<Opened> {
   const quiet: Log = { info: () => {}, warn: log.warn }
   const metrics = new Metrics()
-  const keeper = new RulesKeeper(settings, quiet, { use: () => {}, counted: () => {} })
+  const keeper = new RulesFiles(settings, quiet, { use: () => {}, counted: () => {} })
   if (!isSharedStore(settings.store || keeper.store)) {
     const doors = await openDoors(
       settings,

@@ -1,13 +1,11 @@
 import type { DecisionJson, Duration, LimitMode, Settlement, ShadowState } from 'sluice'
 import type { Attributes, Explanation } from 'sluice/rules'
+import type { Awaitable } from '../awaitable.ts'
 import type { Throttle } from '../resp/throttle/throttle.ts'
 import type { RateLimitService } from '../rls/service.ts'
 
-/** An answer that may have to be waited for: at once from a store in this process, later from another. */
-export type Maybe<T> = T | Promise<T>
-
 /** A subject with what it costs. */
-export interface Ask {
+export interface CheckRequest {
   readonly subject: Attributes
   readonly cost: number
 }
@@ -33,18 +31,18 @@ export interface Reserved {
  * a process which only speaks protocols can hand them on to the one that decides.
  */
 export interface Decider extends RateLimitService {
-  check(ask: Ask): Maybe<DecisionJson>
-  peek(ask: Ask): Maybe<DecisionJson>
+  check(ask: CheckRequest): Awaitable<DecisionJson>
+  peek(ask: CheckRequest): Awaitable<DecisionJson>
   /** An operator's credit. */
-  refund(ask: Ask): Maybe<void>
-  reset(subject: Attributes, limits: readonly string[] | undefined): Maybe<void>
+  refund(ask: CheckRequest): Awaitable<void>
+  reset(subject: Attributes, limits: readonly string[] | undefined): Awaitable<void>
   /** Refuses a subject by a limit for a while. */
-  block(subject: Attributes, options: Block): Maybe<void>
-  reserve(ask: Ask, ttlMs: number): Maybe<Reserved>
+  block(subject: Attributes, options: Block): Awaitable<void>
+  reserve(ask: CheckRequest, ttlMs: number): Awaitable<Reserved>
   /** Ends a reservation with what was used, or with nothing; undefined where there is none of that id. */
-  settle(id: string, actual: Actual | undefined): Maybe<Settlement | undefined>
-  explain(ask: Ask): Maybe<readonly Explanation[]>
-  setMode(limit: string, mode: LimitMode): Maybe<void>
-  shadows(): Maybe<readonly ShadowState[]>
+  settle(id: string, actual: Actual | undefined): Awaitable<Settlement | undefined>
+  explain(ask: CheckRequest): Awaitable<readonly Explanation[]>
+  setMode(limit: string, mode: LimitMode): Awaitable<void>
+  shadows(): Awaitable<readonly ShadowState[]>
   readonly throttle: Throttle
 }

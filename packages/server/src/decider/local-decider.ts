@@ -17,11 +17,12 @@ import {
   rls,
   rulesLimiter,
 } from 'sluice/rules'
-import type { Metrics } from '../metrics.ts'
+import type { Awaitable } from '../awaitable.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { Throttle } from '../resp/throttle/throttle.ts'
 import { GrpcError } from '../rls/grpc/grpc-status.ts'
 import type { RateLimitRequest, RateLimitResponse } from '../rls/service.ts'
-import type { Actual, Ask, Block, Decider, Maybe, Reserved } from './decider.ts'
+import type { Actual, Block, CheckRequest, Decider, Reserved } from './decider.ts'
 import { answerOf, questionOf, told } from './descriptors.ts'
 import { HeldReservations, type Reservations, SealedReservations } from './reservations.ts'
 
@@ -43,14 +44,14 @@ export interface LocalOptions extends Pick<RlsOptions, 'counting' | 'shadow'> {
 /** Of a reservation that passed, where this process keeps too many: some expire every second. */
 const NO_ROOM: Partial<DecisionJson> = { allowed: false, reason: 'too-many-holds', retryAfterMs: 1000 }
 
-type AnyRules = RulesLimiter<'sync' | 'async'>
+type ServedRules = RulesLimiter<'sync' | 'async'>
 
 /** Decides in this process. State lives in the store, so that rules can be changed under it. */
 export class LocalDecider implements Decider {
   readonly throttle: Throttle
   private readonly options: LocalOptions
   private readonly reservations: Reservations
-  private rules: AnyRules | undefined
+  private rules: ServedRules | undefined
   private descriptors: Rls | undefined
 
   constructor(options: LocalOptions) {
@@ -73,7 +74,7 @@ export class LocalDecider implements Decider {
     this.descriptors = descriptors
   }
 
-  check({ subject, cost }: Ask): Maybe<DecisionJson> {
+  check({ subject, cost }: CheckRequest): Awaitable<DecisionJson> {
     const startedAt = performance.now()
     const { limiter } = this.loaded
     // A cost of 1 is what limiters are fastest at, where nobody says it.
@@ -82,23 +83,23 @@ export class LocalDecider implements Decider {
     return this.told(decision, startedAt)
   }
 
-  peek({ subject, cost }: Ask): Maybe<DecisionJson> {
+  peek({ subject, cost }: CheckRequest): Awaitable<DecisionJson> {
     return jsonOf(this.loaded.limiter.peek(subject, { cost }))
   }
 
-  refund({ subject, cost }: Ask): Maybe<void> {
+  refund({ subject, cost }: CheckRequest): Awaitable<void> {
     return this.loaded.limiter.refund(subject, { cost })
   }
 
-  reset(subject: Attributes, limits: readonly string[] | undefined): Maybe<void> {
+  reset(subject: Attributes, limits: readonly string[] | undefined): Awaitable<void> {
     return this.loaded.limiter.reset(subject, limits === undefined ? {} : { limits })
   }
 
-  block(subject: Attributes, options: Block): Maybe<void> {
+  block(subject: Attributes, options: Block): Awaitable<void> {
     return this.loaded.limiter.block(subject, options)
   }
 
-  reserve({ subject, cost }: Ask, ttlMs: number): Maybe<Reserved> {
+  reserve({ subject, cost }: CheckRequest, ttlMs: number): Awaitable<Reserved> {
     const startedAt = performance.now()
     const reserved = this.loaded.limiter.reserve(subject, { cost, ttl: ttlMs })
     const keep = (held: Awaited<typeof reserved>): Reserved => {
@@ -110,11 +111,11 @@ export class LocalDecider implements Decider {
     return reserved instanceof Promise ? reserved.then(keep) : keep(reserved)
   }
 
-  settle(id: string, actual: Actual | undefined): Maybe<Settlement | undefined> {
+  settle(id: string, actual: Actual | undefined): Awaitable<Settlement | undefined> {
     return this.reservations.end(id, held => (actual === undefined ? held.cancel() : held.settle(actual)))
   }
 
-  explain({ subject, cost }: Ask): readonly Explanation[] {
+  explain({ subject, cost }: CheckRequest): readonly Explanation[] {
     return this.loaded.explain(subject, { cost })
   }
 
@@ -126,7 +127,7 @@ export class LocalDecider implements Decider {
     return this.rules?.limiter.shadows() ?? []
   }
 
-  shouldRateLimit(request: RateLimitRequest): Maybe<RateLimitResponse> {
+  shouldRateLimit(request: RateLimitRequest): Awaitable<RateLimitResponse> {
     if (this.descriptors === undefined) throw new GrpcError('UNAVAILABLE', 'no rules are loaded: start with --envoy')
     const startedAt = performance.now()
     const answered = (response: RlsResponse) => {
@@ -152,7 +153,7 @@ export class LocalDecider implements Decider {
     return json
   }
 
-  private get loaded(): AnyRules {
+  private get loaded(): ServedRules {
     if (this.rules !== undefined) return this.rules
     throw new SluiceError(
       'SLUICE_NOT_SUPPORTED',
@@ -161,6 +162,6 @@ export class LocalDecider implements Decider {
   }
 }
 
-function jsonOf(decision: Maybe<Decision>): Maybe<DecisionJson> {
+function jsonOf(decision: Awaitable<Decision>): Awaitable<DecisionJson> {
   return decision instanceof Promise ? decision.then(made => made.toJSON()) : decision.toJSON()
 }

@@ -1,14 +1,14 @@
 import { createLimiter, tokenBucket } from 'sluice'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
-import { type AnyReservation, HeldReservations, SealedReservations } from './reservations.ts'
+import { type HeldReservation, HeldReservations, SealedReservations } from './reservations.ts'
 
 const SECRET = 'a secret of replicas'
 
 function reserving() {
   const clock = fakeClock(1e12)
   const limiter = createLimiter(tokenBucket({ capacity: 1000, refill: '1/h' }), { clock })
-  const reserve = (ttl = 1000) => limiter.reserve('alice', { cost: 10, ttl }) as AnyReservation
+  const reserve = (ttl = 1000) => limiter.reserve('alice', { cost: 10, ttl }) as HeldReservation
   return { clock, limiter, reserve, held: new HeldReservations(clock) }
 }
 
@@ -94,8 +94,8 @@ describe('held without end', () => {
 
 describe('sealed', () => {
   const saved = { cost: 10, charges: [{ limit: 'tokens', key: 'alice@example.com' }] } as never
-  const one = { save: () => saved } as unknown as AnyReservation
-  const sealing = (secret = SECRET) => new SealedReservations(secret, opened => opened as unknown as AnyReservation)
+  const one = { save: () => saved } as unknown as HeldReservation
+  const sealing = (secret = SECRET) => new SealedReservations(secret, opened => opened as unknown as HeldReservation)
   const opened = (id: string, secret?: string) => sealing(secret).end(id, found => found)
 
   test('whoever has the secret opens it, as often as asked', () => {

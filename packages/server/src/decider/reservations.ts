@@ -1,17 +1,17 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { Clock, Reservation, SavedReservation } from 'sluice'
 
-export type AnyReservation = Reservation<'sync' | 'async'>
+export type HeldReservation = Reservation<'sync' | 'async'>
 
 /** Reservations by ids that nobody can guess. */
 export interface Reservations {
   /** The id it is settled by; undefined where there is no room to keep it. `isEmpty` says that it holds nothing. */
-  keep(reservation: AnyReservation, ttlMs: number, isEmpty: boolean): string | undefined
+  keep(reservation: HeldReservation, ttlMs: number, isEmpty: boolean): string | undefined
   /**
    * Ends the one of this id, unless `end` throws; undefined where there is none. For a minute the same id ends it again,
    * which answers the same: a client that lost the answer may ask once more.
    */
-  end<T>(id: string, end: (reservation: AnyReservation) => T): T | undefined
+  end<T>(id: string, end: (reservation: HeldReservation) => T): T | undefined
 }
 
 /** About a kilobyte each. */
@@ -21,7 +21,7 @@ const MOST_LOOSE = 2 ** 14
 const REPLAY_MS = 60_000
 
 interface Kept {
-  readonly reservation: AnyReservation
+  readonly reservation: HeldReservation
   readonly expiresAt: number
 }
 
@@ -36,7 +36,7 @@ export class HeldReservations implements Reservations {
     this.clock = clock
   }
 
-  keep(reservation: AnyReservation, ttlMs: number, isEmpty: boolean): string | undefined {
+  keep(reservation: HeldReservation, ttlMs: number, isEmpty: boolean): string | undefined {
     this.forgetExpired()
     if (!isEmpty && this.held.size >= MOST_KEPT) return undefined
     const id = randomBytes(16).toString('base64url')
@@ -46,7 +46,7 @@ export class HeldReservations implements Reservations {
     return id
   }
 
-  end<T>(id: string, end: (reservation: AnyReservation) => T): T | undefined {
+  end<T>(id: string, end: (reservation: HeldReservation) => T): T | undefined {
     const now = this.clock.now()
     const kept = this.held.get(id) ?? this.loose.get(id)
     const isKnown = kept !== undefined && kept.expiresAt > now
@@ -82,21 +82,21 @@ const TAG_BYTES = 16
 /** Kept by whoever has the id: it is the reservation itself, sealed, so that any replica with the secret can settle it. */
 export class SealedReservations implements Reservations {
   private readonly secret: Buffer
-  private readonly resume: (saved: SavedReservation) => AnyReservation
+  private readonly resume: (saved: SavedReservation) => HeldReservation
 
-  constructor(secret: string, resume: (saved: SavedReservation) => AnyReservation) {
+  constructor(secret: string, resume: (saved: SavedReservation) => HeldReservation) {
     this.secret = createHash('sha256').update(`sluice reservations ${secret}`).digest()
     this.resume = resume
   }
 
-  keep(reservation: AnyReservation): string {
+  keep(reservation: HeldReservation): string {
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv('aes-256-gcm', this.secret, nonce)
     const sealed = Buffer.concat([cipher.update(JSON.stringify(reservation.save()), 'utf8'), cipher.final()])
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')
   }
 
-  end<T>(id: string, end: (reservation: AnyReservation) => T): T | undefined {
+  end<T>(id: string, end: (reservation: HeldReservation) => T): T | undefined {
     const saved = this.open(Buffer.from(id, 'base64url'))
     return saved === undefined ? undefined : end(this.resume(saved))
   }

@@ -1,12 +1,12 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Leaving, Outbox } from '../outbox.ts'
-import { type Answer, JSON_TYPE } from './exchange.ts'
+import type { QueuedResponse, ResponseQueue } from '../net/response-queue.ts'
+import { type HttpAnswer, JSON_TYPE } from './http-answer.ts'
 import type { PlainHead, PlainHeads } from './plain-head.ts'
 
 /** What a connection needs of the door it came in by. */
-export interface Hall {
+export interface PlainConnectionHost {
   readonly heads: PlainHeads
   /** All that go the short way now. */
   readonly open: Set<PlainConnection>
@@ -30,30 +30,30 @@ const SILENT = `HTTP/1.1 408 Request Timeout\r\n${CLOSE}\r\n`
  * long as it says. They are most of what a service is asked, and go without all that HTTP may be beside. With the first that is
  * any different the connection is Node's.
  */
-export class PlainConnection implements Leaving {
+export class PlainConnection implements QueuedResponse {
   private readonly socket: Socket
-  private readonly hall: Hall
+  private readonly host: PlainConnectionHost
   private hasAsked = false
   private isBusy = false
   /** The other side has said all it had to say. */
   private isEnding = false
-  private ready: Answer | undefined
+  private ready: HttpAnswer | undefined
   /** What came before the answer to what came before it. */
   private held: Buffer | undefined
   private readonly take = (chunk: Buffer) => this.read(chunk)
   private readonly timeOut = () => this.giveUp()
   private readonly fail = () => this.socket.destroy()
-  private readonly forget = () => this.hall.open.delete(this)
+  private readonly forget = () => this.host.open.delete(this)
   private readonly end = () => {
     this.isEnding = true
     this.closeIfIdle()
   }
 
-  constructor(socket: Socket, hall: Hall) {
+  constructor(socket: Socket, host: PlainConnectionHost) {
     this.socket = socket
-    this.hall = hall
-    hall.open.add(this)
-    socket.setTimeout(hall.firstWordMs)
+    this.host = host
+    host.open.add(this)
+    socket.setTimeout(host.firstWordMs)
     socket.on('data', this.take)
     socket.on('timeout', this.timeOut)
     socket.on('error', this.fail)
@@ -66,17 +66,17 @@ export class PlainConnection implements Leaving {
   }
 
   /** Has an answer leave with the others of its turn. */
-  answer(answer: Answer, outbox: Outbox): void {
+  answer(answer: HttpAnswer, queue: ResponseQueue): void {
     this.ready = answer
-    outbox.put(this)
+    queue.put(this)
   }
 
   /** One write; whoever was asked to leave, or wants to, is let go after it. */
   leave(): void {
-    const { socket, hall, held } = this
-    const isLast = hall.isDraining || this.isEnding
+    const { socket, host, held } = this
+    const isLast = host.isDraining || this.isEnding
     this.isBusy = false
-    socket.write(textOf(this.ready!, isLast ? CLOSE : hall.keepAlive))
+    socket.write(textOf(this.ready!, isLast ? CLOSE : host.keepAlive))
     if (isLast) socket.destroySoon()
     else if (held !== undefined) {
       this.held = undefined
@@ -100,7 +100,7 @@ export class PlainConnection implements Leaving {
       this.socket.pause()
       return
     }
-    const { heads } = this.hall
+    const { heads } = this.host
     const text = chunk.toString('latin1')
     const start = heads.endIn(text)
     const head = start === -1 ? undefined : heads.read(text.slice(0, start))
@@ -116,14 +116,14 @@ export class PlainConnection implements Leaving {
     }
     if (!this.hasAsked) {
       this.hasAsked = true
-      this.socket.setTimeout(this.hall.keepAliveMs)
+      this.socket.setTimeout(this.host.keepAliveMs)
     }
     this.isBusy = true
-    this.hall.serve(head, body, this)
+    this.host.serve(head, body, this)
   }
 
   private handOver(chunk: Buffer): void {
-    const { socket, hall } = this
+    const { socket, host } = this
     socket.off('data', this.take)
     socket.off('timeout', this.timeOut)
     socket.off('error', this.fail)
@@ -131,7 +131,7 @@ export class PlainConnection implements Leaving {
     socket.off('end', this.end)
     this.forget()
     socket.setTimeout(0)
-    hall.takeTheLongWay(socket)
+    host.takeTheLongWay(socket)
     socket.unshift(chunk)
   }
 
@@ -147,7 +147,7 @@ function utf8Of(bytes: Buffer): string | undefined {
 }
 
 /** As Node writes it. */
-function textOf({ status, body, type = JSON_TYPE, fields }: Answer, connection: string): string {
+function textOf({ status, body, type = JSON_TYPE, fields }: HttpAnswer, connection: string): string {
   const length = Buffer.byteLength(body)
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n`
   for (const name in fields) head += `${name}: ${fields[name]}\r\n`

@@ -1,8 +1,8 @@
-import type { Route } from './route.ts'
+import type { ApiRoute } from './route.ts'
 
 /** The head of a request of which nothing but its body differs from the next one. */
 export interface PlainHead {
-  readonly route: Route
+  readonly route: ApiRoute
   /** Of its body, in bytes. */
   readonly length: number
   readonly authorization: string | undefined
@@ -23,10 +23,10 @@ const LONGEST = 4096
  * else than Node does. Most callers send the same head again and again, so each is read once.
  */
 export class PlainHeads {
-  private readonly routes: ReadonlyMap<string, Route>
+  private readonly routes: ReadonlyMap<string, ApiRoute>
   private readonly known = new Map<string, PlainHead>()
 
-  constructor(routes: readonly Route[]) {
+  constructor(routes: readonly ApiRoute[]) {
     const plain = routes.filter(({ method, right }) => method === 'POST' && right === 'check')
     this.routes = new Map(plain.map(route => [`POST ${route.path} HTTP/1.1`, route]))
   }

@@ -1,22 +1,23 @@
 import type { IncomingMessage } from 'node:http'
 import { StoreUnavailable } from 'sluice'
-import type { Decider, Maybe } from '../decider/decider.ts'
-import type { Metrics } from '../metrics.ts'
+import type { Awaitable } from '../awaitable.ts'
+import type { Decider } from '../decider/decider.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import { API } from './api.ts'
-import { type Answer, BadRequest, isMisuse, json, problem } from './exchange.ts'
-import type { Caller, Gate } from './gate.ts'
-import type { Route } from './route.ts'
+import type { Authorizer, Caller } from './authorizer.ts'
+import { BadRequest, type HttpAnswer, isMisuse, json, problem } from './http-answer.ts'
+import type { ApiRoute } from './route.ts'
 import { isAsked } from './routes/asked-about.ts'
 import { type DecideSite, decide } from './routes/decide.ts'
 import { openApi } from './routes/openapi.ts'
 import { studioFile } from './routes/studio.ts'
 
-export interface DeskOptions {
+export interface RequestHandlerOptions {
   readonly decider: Decider
-  readonly gate: Gate
+  readonly authorizer: Authorizer
   readonly metrics: Metrics
   /** What Prometheus reads; of several processes, what all of them counted. */
-  readonly metricsText: () => Maybe<string>
+  readonly metricsText: () => Awaitable<string>
   /** Rules change while the door is open. */
   readonly site: () => DecideSite
   readonly onError: (error: unknown) => void
@@ -35,29 +36,29 @@ const SOON = { 'Retry-After': '1' }
 const PAGES = ['/', '/healthz', '/readyz', '/metrics', '/openapi.json']
 
 /** Knows what to answer; who asks, and how the answer gets there, is the door's. */
-export class Desk {
+export class RequestHandler {
   isDraining = false
-  private readonly options: DeskOptions
+  private readonly options: RequestHandlerOptions
   private readonly routes = new Map(API.map(route => [`${route.method} ${route.path}`, route]))
 
-  constructor(options: DeskOptions) {
+  constructor(options: RequestHandlerOptions) {
     this.options = options
   }
 
-  routeOf(method: string | undefined, path: string): Route | undefined {
+  routeOf(method: string | undefined, path: string): ApiRoute | undefined {
     return this.routes.get(`${method === 'HEAD' ? 'GET' : method} ${path}`)
   }
 
   /** Of a call that was let in: `text` is its body, or its query. */
-  api(route: Route, text: string): Maybe<Answer> {
+  api(route: ApiRoute, text: string): Awaitable<HttpAnswer> {
     return route.answer(text, this.options.decider)
   }
 
   /** Whatever is not of the API. */
-  other(path: string, query: string, request: IncomingMessage): Maybe<Answer> {
+  other(path: string, query: string, request: IncomingMessage): Awaitable<HttpAnswer> {
     if (path === '/v1/decide' || isAsked(request)) return this.decide(query, request)
     const isHealth = path === '/healthz' || path === '/readyz'
-    if (!isHealth) this.options.gate.pass('page', callerOf(request))
+    if (!isHealth) this.options.authorizer.pass('page', callerOf(request))
     if (request.method !== 'GET' && request.method !== 'HEAD') throw this.missing(path)
     switch (path) {
       case '/healthz':
@@ -79,7 +80,7 @@ export class Desk {
   }
 
   /** A caller's mistake is told; of ours, only that there was one. */
-  told(error: unknown): Answer {
+  told(error: unknown): HttpAnswer {
     if (error instanceof BadRequest) return problem(error.status, error.message, error.fields)
     if (error instanceof StoreUnavailable) return problem(503, 'the store cannot be asked now', SOON)
     if (isMisuse(error)) return problem(400, error.message)
@@ -87,16 +88,16 @@ export class Desk {
     return problem(500, 'the request could not be answered')
   }
 
-  private metrics(request: IncomingMessage): Maybe<Answer> {
-    this.options.gate.pass('check', callerOf(request))
-    const page = (text: string): Answer => ({ status: 200, body: text, type: METRICS_TYPE })
+  private metrics(request: IncomingMessage): Awaitable<HttpAnswer> {
+    this.options.authorizer.pass('check', callerOf(request))
+    const page = (text: string): HttpAnswer => ({ status: 200, body: text, type: METRICS_TYPE })
     const text = this.options.metricsText()
     return text instanceof Promise ? text.then(page) : page(text)
   }
 
-  private decide(query: string, request: IncomingMessage): Maybe<Answer> {
-    const { decider, site, gate, metrics } = this.options
-    gate.pass('decide', callerOf(request))
+  private decide(query: string, request: IncomingMessage): Awaitable<HttpAnswer> {
+    const { decider, site, authorizer, metrics } = this.options
+    authorizer.pass('decide', callerOf(request))
     metrics.asked('decide')
     return decide(request, query, site(), decider)
   }

@@ -1,9 +1,10 @@
-import type { Decider, Maybe } from '../decider/decider.ts'
-import type { Answer } from './exchange.ts'
-import type { Right } from './gate.ts'
+import type { Awaitable } from '../awaitable.ts'
+import type { Decider } from '../decider/decider.ts'
+import type { Right } from './authorizer.ts'
+import type { HttpAnswer } from './http-answer.ts'
 
 /** One call of the API, with all that the OpenAPI document says of it. */
-export interface Route {
+export interface ApiRoute {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly right: Extract<Right, 'check' | 'admin'>
@@ -12,9 +13,5 @@ export interface Route {
   readonly body?: string
   readonly answers: Readonly<Record<number, string>>
   /** `text` is the body of a POST, the query of a GET. */
-  answer(text: string, decider: Decider): Maybe<Answer>
-}
-
-export function andThen<T, U>(value: Maybe<T>, next: (value: T) => U): Maybe<U> {
-  return value instanceof Promise ? value.then(next) : next(value)
+  answer(text: string, decider: Decider): Awaitable<HttpAnswer>
 }

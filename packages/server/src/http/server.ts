@@ -1,17 +1,17 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import type { Maybe } from '../decider/decider.ts'
-import { listen } from '../listen.ts'
-import { Outbox } from '../outbox.ts'
+import type { Awaitable } from '../awaitable.ts'
+import { listen } from '../net/listen.ts'
+import { ResponseQueue } from '../net/response-queue.ts'
 import { API } from './api.ts'
-import { type Answer, readBody } from './exchange.ts'
-import { type Hall, PlainConnection } from './plain-connection.ts'
+import { type HttpAnswer, readBody } from './http-answer.ts'
+import { PlainConnection, type PlainConnectionHost } from './plain-connection.ts'
 import { type PlainHead, PlainHeads } from './plain-head.ts'
-import { reply } from './reply.ts'
-import { callerOf, Desk, type DeskOptions } from './request-handler.ts'
-import type { Route } from './route.ts'
+import { reply } from './queued-answer.ts'
+import { callerOf, RequestHandler, type RequestHandlerOptions } from './request-handler.ts'
+import type { ApiRoute } from './route.ts'
 
-export interface HttpOptions extends DeskOptions {
+export interface HttpOptions extends RequestHandlerOptions {
   /** A port, or a unix socket for the user who runs the service. */
   readonly where: { readonly host: string; readonly port: number } | { readonly path: string }
   readonly bounds?: Partial<Bounds>
@@ -43,7 +43,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpDoor> {
   const bounds: Bounds = { ...BOUNDS, ...options.bounds }
   const server = createServer(bounds)
   server.timeout = bounds.stuckMs
-  const door = new Door(options, bounds, server)
+  const door = new HttpConnections(options, bounds, server)
   await listen(server, options.where)
   const address = server.address() as AddressInfo | string
   return {
@@ -53,7 +53,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpDoor> {
 }
 
 /** Every connection starts on the short way of `PlainConnection`; Node's own begins where that ends. */
-class Door implements Hall {
+class HttpConnections implements PlainConnectionHost {
   readonly heads = new PlainHeads(API)
   readonly open = new Set<PlainConnection>()
   readonly keepAliveMs: number
@@ -62,17 +62,17 @@ class Door implements Hall {
   readonly takeTheLongWay: (socket: Socket) => void
   private readonly options: HttpOptions
   private readonly server: Server
-  private readonly desk: Desk
-  private readonly outbox: Outbox
+  private readonly handler: RequestHandler
+  private readonly queue: ResponseQueue
 
   constructor(options: HttpOptions, bounds: Bounds, server: Server) {
     this.options = options
     this.server = server
-    this.desk = new Desk(options)
+    this.handler = new RequestHandler(options)
     this.keepAliveMs = bounds.keepAliveTimeout
     this.keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(this.keepAliveMs / 1000)}\r\n`
     this.firstWordMs = bounds.headersTimeout
-    this.outbox = new Outbox(options.onError)
+    this.queue = new ResponseQueue(options.onError)
     const [longWay] = server.listeners('connection') as [(socket: Socket) => void]
     this.takeTheLongWay = socket => longWay.call(server, socket)
     server.removeAllListeners('connection')
@@ -81,25 +81,25 @@ class Door implements Hall {
   }
 
   get isDraining(): boolean {
-    return this.desk.isDraining
+    return this.handler.isDraining
   }
 
   /** A plain request, whoever asks it. */
   serve(head: PlainHead, body: string, connection: PlainConnection): void {
-    const { gate, metrics } = this.options
+    const { authorizer, metrics } = this.options
     this.attempt(
       () => {
-        gate.pass('check', { ...head, peer: connection.peer })
+        authorizer.pass('check', { ...head, peer: connection.peer })
         metrics.asked('http')
-        return this.desk.api(head.route, body)
+        return this.handler.api(head.route, body)
       },
-      answer => connection.answer(answer, this.outbox),
+      answer => connection.answer(answer, this.queue),
     )
   }
 
   /** Lets nobody in any more; of those inside, each is let go when it has its answer. */
   async close(graceMs: number): Promise<void> {
-    this.desk.isDraining = true
+    this.handler.isDraining = true
     const closed = new Promise<void>(resolve => this.server.close(() => resolve()))
     // One that was asked something stays open after its answer, for as long as its client likes.
     const sweep = setInterval(() => this.closeIdle(), SWEEP_MS)
@@ -121,51 +121,51 @@ class Door implements Hall {
   }
 
   private enter(request: IncomingMessage, response: ServerResponse): void {
-    const { desk } = this
-    if (desk.isDraining) response.setHeader('Connection', 'close')
+    const { handler } = this
+    if (handler.isDraining) response.setHeader('Connection', 'close')
     const target = request.url ?? '/'
     const mark = target.indexOf('?')
     const path = mark === -1 ? target : target.slice(0, mark)
     const query = mark === -1 ? '' : target.slice(mark + 1)
-    const route = desk.routeOf(request.method, path)
+    const route = handler.routeOf(request.method, path)
     if (route !== undefined) this.api(route, query, request, response)
-    else this.respond(response, () => desk.other(path, query, request))
+    else this.respond(response, () => handler.other(path, query, request))
   }
 
-  private api(route: Route, query: string, request: IncomingMessage, response: ServerResponse): void {
-    const { desk } = this
+  private api(route: ApiRoute, query: string, request: IncomingMessage, response: ServerResponse): void {
+    const { handler } = this
     try {
       // Nobody has to take in the body of a stranger.
-      this.options.gate.pass(route.right, callerOf(request))
+      this.options.authorizer.pass(route.right, callerOf(request))
     } catch (error) {
-      reply(this.outbox, response, desk.told(error))
+      reply(this.queue, response, handler.told(error))
       return
     }
     this.options.metrics.asked('http')
-    if (route.method === 'GET') this.respond(response, () => desk.api(route, query))
+    if (route.method === 'GET') this.respond(response, () => handler.api(route, query))
     else {
       readBody(request, (error, text) =>
         this.respond(response, () => {
           if (error !== undefined) throw error
-          return desk.api(route, text)
+          return handler.api(route, text)
         }),
       )
     }
   }
 
-  private respond(response: ServerResponse, work: () => Maybe<Answer>): void {
-    this.attempt(work, answer => reply(this.outbox, response, answer))
+  private respond(response: ServerResponse, work: () => Awaitable<HttpAnswer>): void {
+    this.attempt(work, answer => reply(this.queue, response, answer))
   }
 
   /** Hands on what `work` answers, now or later, or what its error tells. */
-  private attempt(work: () => Maybe<Answer>, put: (answer: Answer) => void): void {
-    const { desk } = this
+  private attempt(work: () => Awaitable<HttpAnswer>, put: (answer: HttpAnswer) => void): void {
+    const { handler } = this
     try {
       const answer = work()
-      if (answer instanceof Promise) answer.then(put, error => put(desk.told(error)))
+      if (answer instanceof Promise) answer.then(put, error => put(handler.told(error)))
       else put(answer)
     } catch (error) {
-      put(desk.told(error))
+      put(handler.told(error))
     }
   }
 }

@@ -2,10 +2,10 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { until } from 'sluice-harness'
 import { afterEach, describe, expect, test } from 'vitest'
-import { deskOver, frame } from '../fixtures/resp/desk.ts'
+import { deskOver, frame } from '../fixtures/resp/context.ts'
 import { RawClient } from '../fixtures/resp/raw-client.ts'
 import { SlowThrottle } from '../fixtures/resp/slow-throttle.ts'
-import { Connection } from './connection.ts'
+import { RespConnection } from './connection.ts'
 import { type RespOptions, type RespServer, startResp } from './server.ts'
 import { Session } from './session.ts'
 import { memoryThrottle } from './throttle/memory-throttle.ts'
@@ -31,10 +31,10 @@ async function connected(server: RespServer): Promise<RawClient> {
 
 /** A connection whose socket can be looked at from the server's side. */
 async function pair() {
-  const { desk } = deskOver(memoryThrottle())
-  const entered: { connection: Connection; socket: Socket }[] = []
+  const { context } = deskOver(memoryThrottle())
+  const entered: { connection: RespConnection; socket: Socket }[] = []
   const server = createServer({ allowHalfOpen: true }, socket => {
-    entered.push({ connection: new Connection(socket, desk, new Session(1, false)), socket })
+    entered.push({ connection: new RespConnection(socket, context, new Session(1, false)), socket })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -45,7 +45,7 @@ async function pair() {
     () => entered[0]?.socket.destroy(),
   )
   await until('it is accepted', async () => entered.length === 1)
-  return { ...entered[0]!, client, desk }
+  return { ...entered[0]!, client, context }
 }
 
 /** What SlowThrottle answers to a limit of 1 + maxBurst. */
@@ -209,11 +209,11 @@ describe('a client that does not read', () => {
   })
 
   test('keeps little more than a slab of replies waiting', async () => {
-    const { client, socket, desk } = await pair()
+    const { client, socket, context } = await pair()
     client.socket.pause()
     client.send('COMMAND DOCS\r\n'.repeat(30_000))
     await until('it is blocked', async () => socket.writableNeedDrain)
-    expect(desk.stats.commands).toBeLessThan(30_000)
+    expect(context.stats.commands).toBeLessThan(30_000)
     expect(socket.writableLength).toBeLessThan(256 * 1024)
   })
 

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
-import type { Desk } from './commands/command.ts'
+import type { CommandContext } from './commands/command.ts'
 import { carryOut, commandOf, isHttp } from './commands/commands.ts'
 import { Parser } from './parser.ts'
 import { ProtocolError } from './protocol-error.ts'
+import { ReplyOrder } from './reply-order.ts'
 import type { Session } from './session.ts'
-import { Turns } from './turns.ts'
 
 /** Replies are written, at the latest, when there are so many bytes of them. */
 const FLUSH_BYTES = 64 * 1024
@@ -15,12 +15,12 @@ const MOST_WAITING = 1024
  * One connection: bytes in, commands carried out one after the other, replies out in the same order and in one write for
  * each chunk of input. A client that does not read what it is sent is not read from either.
  */
-export class Connection {
+export class RespConnection {
   private readonly socket: Socket
-  private readonly desk: Desk
+  private readonly context: CommandContext
   private readonly session: Session
   private readonly parser: Parser
-  private readonly turns = new Turns(() => this.deliver())
+  private readonly turns = new ReplyOrder(() => this.deliver())
   /** A command that must not overtake, or be overtaken by, those beside it. */
   private isHeld = false
   /** The socket has more than it can send. */
@@ -32,11 +32,11 @@ export class Connection {
   private isLeaving = false
   private progress = 0
 
-  constructor(socket: Socket, desk: Desk, session: Session) {
+  constructor(socket: Socket, context: CommandContext, session: Session) {
     this.socket = socket
-    this.desk = desk
+    this.context = context
     this.session = session
-    this.parser = new Parser(desk.words)
+    this.parser = new Parser(context.words)
     socket.on('data', chunk => {
       this.parser.feed(chunk)
       this.run()
@@ -80,7 +80,7 @@ export class Connection {
   }
 
   private deliver(): void {
-    this.turns.write(this.desk.reply)
+    this.turns.write(this.context.reply)
     if (this.turns.count === 0) this.isHeld = false
     this.run()
   }
@@ -104,11 +104,11 @@ export class Connection {
   }
 
   private step(): void {
-    const { desk, turns } = this
-    const { words, reply } = desk
+    const { context, turns } = this
+    const { words, reply } = context
     const command = commandOf(words)
     if (command === undefined && isHttp(words)) {
-      desk.stats.protocolErrors++
+      context.stats.protocolErrors++
       this.isLeaving = true
       return
     }
@@ -120,7 +120,7 @@ export class Connection {
     }
     this.progress++
     const size = reply.size
-    const later = carryOut(command, desk, this.session)
+    const later = carryOut(command, context, this.session)
     if (later !== undefined) {
       this.isHeld = isOrdered
       turns.addLater(later)
@@ -134,7 +134,7 @@ export class Connection {
 
   /** Where the next command starts, nobody knows: it is the last thing this client is told. */
   private complain(error: ProtocolError): void {
-    const { reply, stats } = this.desk
+    const { reply, stats } = this.context
     stats.protocolErrors++
     this.isLeaving = true
     const message = `ERR ${error.message}`
@@ -143,7 +143,7 @@ export class Connection {
   }
 
   private flush(): void {
-    const { reply } = this.desk
+    const { reply } = this.context
     if (reply.size === 0) return
     const bytes = reply.take()
     if (!this.socket.writable) return

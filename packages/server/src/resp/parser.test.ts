@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { commandsOf } from '../fixtures/resp/commands-of.ts'
-import { frame } from '../fixtures/resp/desk.ts'
+import { frame } from '../fixtures/resp/context.ts'
 import { Words } from './commands/words.ts'
 import { Parser } from './parser.ts'
 import { ProtocolError } from './protocol-error.ts'

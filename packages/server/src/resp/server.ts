@@ -1,14 +1,14 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { type Clock, SluiceError } from 'sluice'
-import { listen } from '../listen.ts'
-import type { Desk, RespStats } from './commands/command.ts'
+import { listen } from '../net/listen.ts'
+import type { CommandContext, RespStats } from './commands/command.ts'
 import { Words } from './commands/words.ts'
-import { Connection } from './connection.ts'
+import { RespConnection } from './connection.ts'
+import { type IdleLimits, IdleWatch } from './idle-watch.ts'
 import { Password } from './password.ts'
-import { Reply } from './reply.ts'
+import { ReplyWriter } from './reply-writer.ts'
 import { Session } from './session.ts'
-import { freshAsk, freshVerdict, type Throttle } from './throttle/throttle.ts'
-import { type Patience, Watch } from './watch.ts'
+import { freshRequest, freshVerdict, type Throttle } from './throttle/throttle.ts'
 
 export interface RespOptions {
   throttle: Throttle
@@ -47,7 +47,7 @@ export async function startResp(options: RespOptions): Promise<RespServer> {
   if (port === undefined && path === undefined) throw bad('a port or a path to listen on', 'neither')
   if (options.password === '') throw bad('a password, or none', "''")
 
-  const door = new Door(options, maxConnections, { idleMs, stuckMs })
+  const door = new RespConnections(options, maxConnections, { idleMs, stuckMs })
   const servers: Server[] = []
   try {
     for (const where of [...(port === undefined ? [] : [{ host, port }]), ...(path === undefined ? [] : [{ path }])]) {
@@ -75,29 +75,29 @@ export async function startResp(options: RespOptions): Promise<RespServer> {
 }
 
 /** Who is inside. */
-class Door {
+class RespConnections {
   readonly stats: RespStats = {
     ...{ connections: 0, accepted: 0, turnedAway: 0, timedOut: 0, protocolErrors: 0, failedAuth: 0 },
     ...{ commands: 0, allowed: 0, limited: 0, failed: 0 },
   }
-  private readonly connections = new Set<Connection>()
+  private readonly connections = new Set<RespConnection>()
   private readonly maxConnections: number
-  private readonly desk: Desk
-  private readonly watch: Watch
+  private readonly context: CommandContext
+  private readonly watch: IdleWatch
   private onLeave: () => void = () => {}
 
-  constructor({ throttle, password, clock }: RespOptions, maxConnections: number, patience: Patience) {
+  constructor({ throttle, password, clock }: RespOptions, maxConnections: number, patience: IdleLimits) {
     this.maxConnections = maxConnections
-    this.desk = {
+    this.context = {
       words: new Words(),
-      reply: new Reply(),
+      reply: new ReplyWriter(),
       throttle,
       password: password === undefined ? undefined : new Password(password, clock),
       stats: this.stats,
-      ask: freshAsk(),
+      ask: freshRequest(),
       verdict: freshVerdict(),
     }
-    this.watch = new Watch(patience, connection => {
+    this.watch = new IdleWatch(patience, connection => {
       this.stats.timedOut++
       connection.destroy()
     })
@@ -111,10 +111,10 @@ class Door {
       socket.end('-ERR max number of clients reached\r\n', () => socket.destroy())
       return
     }
-    const connection = new Connection(
+    const connection = new RespConnection(
       socket,
-      this.desk,
-      new Session(++stats.accepted, this.desk.password !== undefined, socket.remoteAddress),
+      this.context,
+      new Session(++stats.accepted, this.context.password !== undefined, socket.remoteAddress),
     )
     this.connections.add(connection)
     stats.connections = this.connections.size

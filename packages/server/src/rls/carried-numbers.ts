@@ -10,12 +10,12 @@ export function uint32(value: number): number {
   return value > 0 ? Math.min(Math.floor(value), MOST_UINT32) : 0
 }
 
-export interface Duration {
+export interface WireDuration {
   readonly seconds: number
   readonly nanos: number
 }
 
-export function duration(ms: number): Duration {
+export function duration(ms: number): WireDuration {
   if (!(ms > 0)) return { seconds: 0, nanos: 0 }
   const seconds = Math.floor(ms / 1000)
   if (seconds >= MOST_SECONDS) return { seconds: MOST_SECONDS, nanos: 0 }

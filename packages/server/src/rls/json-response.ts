@@ -1,5 +1,5 @@
 import { duration, uint32 } from './carried-numbers.ts'
-import { CODES, type CurrentLimit, type RateLimitResponse, type Status, UNITS } from './service.ts'
+import { CODES, type RateLimitResponse, type Status, UNITS, type WireLimit } from './service.ts'
 
 /** A RateLimitResponse in proto3's JSON, where a 0, an empty text and an empty list are left out. */
 export function responseToJson({ overall, statuses, headers }: RateLimitResponse): string {
@@ -19,7 +19,7 @@ function statusOf({ code, currentLimit, limitRemaining, resetMs }: Status) {
   }
 }
 
-function limitOf({ requestsPerUnit, unit, name }: CurrentLimit) {
+function limitOf({ requestsPerUnit, unit, name }: WireLimit) {
   return {
     requestsPerUnit: uint32(requestsPerUnit) || undefined,
     unit: unit === 0 ? undefined : (UNITS[unit] ?? unit),

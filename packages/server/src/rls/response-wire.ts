@@ -1,6 +1,6 @@
 import { duration, uint32 } from './carried-numbers.ts'
 import { ProtobufWriter } from './protobuf-writer.ts'
-import type { CurrentLimit, Entry, RateLimitResponse, Status } from './service.ts'
+import type { DescriptorEntry, RateLimitResponse, Status, WireLimit } from './service.ts'
 
 /** One for all, since a message is written in one go; cleared first, because the one before may have broken off. */
 const writer = new ProtobufWriter()
@@ -14,7 +14,7 @@ export function encodeResponse({ overall, statuses, headers }: RateLimitResponse
   return writer.takeFrame()
 }
 
-function writeHeader({ key, value }: Entry): void {
+function writeHeader({ key, value }: DescriptorEntry): void {
   const before = writer.size
   writer.text(2, value)
   writer.text(1, key)
@@ -30,7 +30,7 @@ function writeStatus({ code, currentLimit, limitRemaining, resetMs }: Status): v
   writer.message(2, before)
 }
 
-function writeLimit({ requestsPerUnit, unit, name }: CurrentLimit): void {
+function writeLimit({ requestsPerUnit, unit, name }: WireLimit): void {
   const before = writer.size
   if (name !== undefined) writer.text(3, name)
   writer.number(2, unit)

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../awaitable.ts'
 /**
  * What Envoy asks and what it is told, apart from how either travels: over gRPC and as JSON it is the same.
  *
@@ -7,11 +8,8 @@
  * through whose code is UNKNOWN, so no answer can say that.
  */
 export interface RateLimitService {
-  shouldRateLimit(request: RateLimitRequest): Answer<RateLimitResponse>
+  shouldRateLimit(request: RateLimitRequest): Awaitable<RateLimitResponse>
 }
-
-/** A store in this process answers without a promise, and the call then ends in the turn it came in. */
-export type Answer<T> = T | Promise<T>
 
 export interface RateLimitRequest {
   readonly domain: string
@@ -21,14 +19,14 @@ export interface RateLimitRequest {
 }
 
 export interface Descriptor {
-  readonly entries: readonly Entry[]
+  readonly entries: readonly DescriptorEntry[]
   /** Takes the place of the limit in the rules. */
   readonly limit?: Override | undefined
   /** Takes the place of the request's. 0 looks and charges nothing. What cannot be a cost is the largest that can. */
   readonly hitsAddend?: number | undefined
 }
 
-export interface Entry {
+export interface DescriptorEntry {
   readonly key: string
   readonly value: string
 }
@@ -43,18 +41,18 @@ export interface RateLimitResponse {
   readonly overall: Code
   readonly statuses: readonly Status[]
   /** For Envoy to add to the response of whoever asked it. */
-  readonly headers?: readonly Entry[] | undefined
+  readonly headers?: readonly DescriptorEntry[] | undefined
 }
 
 export interface Status {
   readonly code: Code
   /** Absent where no rule applied. Envoy tells its callers of no limit without it. */
-  readonly currentLimit?: CurrentLimit | undefined
+  readonly currentLimit?: WireLimit | undefined
   readonly limitRemaining: number
   readonly resetMs?: number | undefined
 }
 
-export interface CurrentLimit extends Override {
+export interface WireLimit extends Override {
   readonly name?: string | undefined
 }
 

@@ -14,14 +14,14 @@ export function descriptorChanges(before: LoadedDescriptors, after: LoadedDescri
   return changes
 }
 
-interface Placed {
+interface PlacedLimit {
   readonly rule: DescriptorRule
   readonly limit: RateLimit
 }
 
 /** Every limit by the composite key of its rule, and its place where a rule has several. */
-function limitsOf(domains: Domains): Map<string, Placed> {
-  const limits = new Map<string, Placed>()
+function limitsOf(domains: Domains): Map<string, PlacedLimit> {
+  const limits = new Map<string, PlacedLimit>()
   for (const level of domains.values()) {
     for (const rule of rulesOf(level)) {
       for (const [nth, limit] of rule.limits.entries()) {
@@ -32,7 +32,7 @@ function limitsOf(domains: Domains): Map<string, Placed> {
   return limits
 }
 
-function limitChanges(name: string, before: Placed, after: Placed): string[] {
+function limitChanges(name: string, before: PlacedLimit, after: PlacedLimit): string[] {
   const changes: string[] = []
   const [was, is] = [limitWords(before.limit), limitWords(after.limit)]
   if (was !== is) changes.push(`rule '${name}' was ${was}, is now ${is}: ${stateWords(before.limit, after.limit)}`)
@@ -48,7 +48,7 @@ function limitChanges(name: string, before: Placed, after: Placed): string[] {
 }
 
 /** What may change beside the limit; state is kept. */
-const ASIDE: Readonly<Record<string, (placed: Placed) => string>> = {
+const ASIDE: Readonly<Record<string, (placed: PlacedLimit) => string>> = {
   shadow_mode: ({ rule }) => String(rule.shadow),
   quota_mode: ({ rule }) => String(rule.quota),
   name: ({ limit }) => limit.name ?? 'none',

@@ -1,6 +1,6 @@
+import { FileWatch } from './file-watch.ts'
 import { type Problem, RulesFileError } from './problems.ts'
-import { readSources, type Source } from './sources.ts'
-import { Watch } from './watch.ts'
+import { readSources, type SourceFile } from './source-files.ts'
 
 /** What became of a reload: what has changed, in plain sentences, or why the rules are still the old ones. */
 export type Reload =
@@ -10,7 +10,7 @@ export type Reload =
 export interface LiveRulesOptions<R> {
   /** A file, or a folder of files. */
   path: string
-  load: (sources: readonly Source[]) => R
+  load: (sources: readonly SourceFile[]) => R
   changes: (before: R, after: R) => readonly string[]
   /** Called after every reload, with the rules that hold now. */
   onReload?: (reload: Reload, current: R) => void
@@ -19,7 +19,7 @@ export interface LiveRulesOptions<R> {
 }
 
 /** The files as they were found: `seen` tells them from others, `load` throws what is wrong with them. */
-interface Found<R> {
+interface FoundFiles<R> {
   readonly seen: string
   load(): R
 }
@@ -30,13 +30,13 @@ export class LiveRules<R> {
   /** Loads, the first included, and reloads that were refused. */
   readonly counts = { loaded: 1, refused: 0 }
   private readonly options: LiveRulesOptions<R>
-  private readonly watch: Watch
+  private readonly watch: FileWatch
   private settling: NodeJS.Timeout | undefined
   private seen: string
 
   constructor(options: LiveRulesOptions<R>) {
     this.options = options
-    this.watch = new Watch(options.path, () => this.settle())
+    this.watch = new FileWatch(options.path, () => this.settle())
     try {
       const { seen, load } = this.find()
       this.seen = seen
@@ -68,7 +68,7 @@ export class LiveRules<R> {
     this.settling.unref()
   }
 
-  private find(): Found<R> {
+  private find(): FoundFiles<R> {
     const { path, load } = this.options
     this.watch.renew()
     try {
@@ -85,7 +85,7 @@ export class LiveRules<R> {
   }
 
   /** Whoever is told takes the rules up; where that fails, the old ones stay. */
-  private take({ seen, load }: Found<R>): Reload {
+  private take({ seen, load }: FoundFiles<R>): Reload {
     const { changes, onReload } = this.options
     const before = this.current
     this.seen = seen

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { rls, rulesLimiter, rulesOf } from 'sluice/rules'
 import { expect, test } from 'vitest'
 import { loadDescriptors, loadRules } from './load.ts'
-import { readSources } from './sources.ts'
+import { readSources } from './source-files.ts'
 
 const folder = fileURLToPath(new URL('../fixtures/rules/', import.meta.url))
 

@@ -1,6 +1,6 @@
 import { type Domains, type Mistake, type Rules, RulesError, readDescriptorFiles, readRules } from 'sluice/rules'
 import { type Problem, RulesFileError } from './problems.ts'
-import type { Source } from './sources.ts'
+import type { SourceFile } from './source-files.ts'
 import { proxyProblems } from './trusted-proxies.ts'
 import { parseYaml, type YamlFile } from './yaml-file.ts'
 
@@ -17,7 +17,7 @@ export interface LoadedDescriptors {
 }
 
 /** Throws `RulesFileError` with everything that is wrong with the file. */
-export function loadRules(sources: readonly Source[]): LoadedRules {
+export function loadRules(sources: readonly SourceFile[]): LoadedRules {
   const [source, another] = sources
   if (source === undefined || another !== undefined) {
     const { name } = another ?? { name: 'rules' }
@@ -32,7 +32,7 @@ export function loadRules(sources: readonly Source[]): LoadedRules {
 }
 
 /** Throws `RulesFileError` with everything that is wrong with any of the files. */
-export function loadDescriptors(sources: readonly Source[]): LoadedDescriptors {
+export function loadDescriptors(sources: readonly SourceFile[]): LoadedDescriptors {
   const files: YamlFile[] = []
   const problems: Problem[] = []
   for (const source of sources) {

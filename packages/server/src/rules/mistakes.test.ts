@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { loadDescriptors, loadRules } from './load.ts'
 import { RulesFileError } from './problems.ts'
-import { readSources } from './sources.ts'
+import { readSources } from './source-files.ts'
 
 const folder = fileURLToPath(new URL('../fixtures/rules/mistakes/', import.meta.url))
 const all = readdirSync(folder).filter(name => !name.endsWith('.txt'))

@@ -15,7 +15,7 @@ import {
   type YAMLMap,
 } from 'yaml'
 import { type Problem, RulesFileError } from './problems.ts'
-import type { Source } from './sources.ts'
+import type { SourceFile } from './source-files.ts'
 
 /** A YAML file: what it says, and where it says it. */
 export interface YamlFile {
@@ -32,7 +32,7 @@ const MOST_ALIASES = 1000
  * Reads YAML 1.2, and the merge keys of 1.1 that rules files use. `isText` names the keys whose values are text however
  * they look: `value: 1.0` is not the number 1.
  */
-export function parseYaml({ name, text }: Source, isText: (key: string) => boolean): YamlFile {
+export function parseYaml({ name, text }: SourceFile, isText: (key: string) => boolean): YamlFile {
   const lines = new LineCounter()
   const problemAt = (offset: number, message: string): Problem => {
     const { line, col } = lines.linePos(offset)
@@ -55,7 +55,7 @@ export function parseYaml({ name, text }: Source, isText: (key: string) => boole
     if (problems.length > 0) throw new RulesFileError(problems)
     keepSpelling(document, isText)
     const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES })
-    const places = new Places(document)
+    const places = new YamlPositions(document)
     const positionOf: YamlFile['positionOf'] = (path, inName) => {
       const { line, col } = lines.linePos(places.offsetOf(path, inName))
       return { line, column: col }
@@ -117,7 +117,7 @@ function keepSpelling(document: Document, isText: (key: string) => boolean): voi
 }
 
 /** Finds where a path leads. The names of a map are indexed once: a file may have a mistake in each of its limits. */
-class Places {
+class YamlPositions {
   private readonly document: Document
   private readonly pairs = new Map<unknown, Map<string, Pair>>()
 

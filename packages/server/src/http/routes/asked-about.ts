@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { pathsOf } from 'sluice/http'
 import type { Attributes } from 'sluice/rules'
-import { BadRequest } from '../exchange.ts'
+import { BadRequest } from '../http-answer.ts'
 import type { DecideQuery } from './decide-query.ts'
 
 /** Traefik and Caddy say it in the first, nginx by custom in the second. */

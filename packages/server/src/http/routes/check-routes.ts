@@ -1,19 +1,20 @@
 import type { DecisionJson } from 'sluice'
-import type { Ask, Maybe } from '../../decider/decider.ts'
+import { type Awaitable, andThen } from '../../awaitable.ts'
+import type { CheckRequest } from '../../decider/decider.ts'
 import { answerJson } from '../../rls/json.ts'
-import { askOf, asksOf, costOf } from '../asks.ts'
-import { type Answer, isMisuse, json } from '../exchange.ts'
-import { andThen, type Route } from '../route.ts'
+import { checkRequestOf, checkRequestsOf, costOf } from '../check-request.ts'
+import { type HttpAnswer, isMisuse, json } from '../http-answer.ts'
+import type { ApiRoute } from '../route.ts'
 import { decided } from './decided.ts'
 
-export const CHECK_ROUTES: readonly Route[] = [
+export const CHECK_ROUTES: readonly ApiRoute[] = [
   {
     method: 'POST',
     path: '/v1/check',
     right: 'check',
     summary:
       'Takes the cost from all limits that apply, or from none. An array is decided one by one and always answers 200.',
-    body: 'Asks',
+    body: 'CheckRequests',
     answers: { 200: 'Decisions', 429: 'Decision', 503: 'Decision' },
     answer: (text, decider) => answerAll(text, ask => decider.check(ask)),
   },
@@ -22,7 +23,7 @@ export const CHECK_ROUTES: readonly Route[] = [
     path: '/v1/peek',
     right: 'check',
     summary: 'Says whether the cost would pass, and takes nothing.',
-    body: 'Asks',
+    body: 'CheckRequests',
     answers: { 200: 'Decisions', 429: 'Decision', 503: 'Decision' },
     answer: (text, decider) => answerAll(text, ask => decider.peek(ask)),
   },
@@ -34,7 +35,9 @@ export const CHECK_ROUTES: readonly Route[] = [
     answers: { 200: 'Explanations' },
     answer(query, decider) {
       const { cost = '1', ...subject } = Object.fromEntries(new URLSearchParams(query))
-      return andThen(decider.explain(askOf({ ...subject, cost: costOf(cost) })), explained => json(200, explained))
+      return andThen(decider.explain(checkRequestOf({ ...subject, cost: costOf(cost) })), explained =>
+        json(200, explained),
+      )
     },
   },
   {
@@ -48,17 +51,20 @@ export const CHECK_ROUTES: readonly Route[] = [
   },
 ]
 
-function answerAll(text: string, decide: (ask: Ask) => Maybe<DecisionJson>): Maybe<Answer> {
-  const asked = asksOf(text)
+function answerAll(text: string, decide: (ask: CheckRequest) => Awaitable<DecisionJson>): Awaitable<HttpAnswer> {
+  const asked = checkRequestsOf(text)
   return isBatch(asked) ? batch(asked, decide) : andThen(decide(asked), decided)
 }
 
-function isBatch(asked: Ask | readonly Ask[]): asked is readonly Ask[] {
+function isBatch(asked: CheckRequest | readonly CheckRequest[]): asked is readonly CheckRequest[] {
   return Array.isArray(asked)
 }
 
 /** The mistake of one, where only its limits could find it, must not hide what was decided for the others. */
-async function batch(asks: readonly Ask[], decide: (ask: Ask) => Maybe<DecisionJson>): Promise<Answer> {
+async function batch(
+  asks: readonly CheckRequest[],
+  decide: (ask: CheckRequest) => Awaitable<DecisionJson>,
+): Promise<HttpAnswer> {
   const answers = asks.map(async ask => {
     try {
       return await decide(ask)

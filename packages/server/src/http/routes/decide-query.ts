@@ -1,4 +1,4 @@
-import { BadRequest } from '../exchange.ts'
+import { BadRequest } from '../http-answer.ts'
 
 /** What stands in the address that a proxy asks at: `/v1/decide?deny=403&headers=user:x-user&site=shop`. */
 export interface DecideQuery {

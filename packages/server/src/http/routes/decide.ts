@@ -2,8 +2,9 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { DecisionJson } from 'sluice'
 import { describeLimit, writeFields } from 'sluice/http'
 import { type Attributes, policyFor, type RuleLimit } from 'sluice/rules'
-import type { Decider, Maybe } from '../../decider/decider.ts'
-import type { Answer } from '../exchange.ts'
+import type { Awaitable } from '../../awaitable.ts'
+import type { Decider } from '../../decider/decider.ts'
+import type { HttpAnswer } from '../http-answer.ts'
 import { askedAbout, headerOf, itself } from './asked-about.ts'
 import { type DecideQuery, readQuery } from './decide-query.ts'
 import { retry, statusOf } from './decided.ts'
@@ -19,7 +20,12 @@ export interface DecideSite {
  * Decides about the request that a proxy asks about before it serves it. Only a trusted proxy is believed; anybody else
  * asks about itself.
  */
-export function decide(request: IncomingMessage, text: string, site: DecideSite, decider: Decider): Maybe<Answer> {
+export function decide(
+  request: IncomingMessage,
+  text: string,
+  site: DecideSite,
+  decider: Decider,
+): Awaitable<HttpAnswer> {
   const query = readQuery(text)
   const peer = request.socket.remoteAddress
   const ip = site.clientAddress(peer, name => headerOf(request, name))
@@ -30,7 +36,7 @@ export function decide(request: IncomingMessage, text: string, site: DecideSite,
 }
 
 /** 200 or a refusal, with the fields a proxy hands on. nginx knows only 403: so that, and the real status beside. */
-function answerOf(decision: DecisionJson, { deny }: DecideQuery, rateLimit: Record<string, string>): Answer {
+function answerOf(decision: DecisionJson, { deny }: DecideQuery, rateLimit: Record<string, string>): HttpAnswer {
   const status = statusOf(decision)
   const fields = {
     'X-Sluice-Status': String(status),

@@ -1,9 +1,9 @@
 import type { DecisionJson } from 'sluice'
-import type { Answer } from '../exchange.ts'
+import type { HttpAnswer } from '../http-answer.ts'
 import { textOf } from './decision-text.ts'
 
 /** A decision as HTTP tells it. */
-export function decided(decision: DecisionJson): Answer {
+export function decided(decision: DecisionJson): HttpAnswer {
   const fields = retry(decision)
   const answer = { status: statusOf(decision), body: textOf(decision) }
   return fields === undefined ? answer : { ...answer, fields }

@@ -1,5 +1,5 @@
 import { API } from '../api.ts'
-import type { Route } from '../route.ts'
+import type { ApiRoute } from '../route.ts'
 import { ref, SCHEMAS } from './schemas.ts'
 
 const MEANINGS: Readonly<Record<number, string>> = {
@@ -31,7 +31,7 @@ export function openApi() {
   }
 }
 
-function operation({ method, summary, right, body, answers }: Route) {
+function operation({ method, summary, right, body, answers }: ApiRoute) {
   const responses = {
     ...ALWAYS,
     ...(method === 'POST' && WITH_BODY),

@@ -1,17 +1,19 @@
 import type { Duration, LimitMode } from 'sluice'
-import { askOf, mapOf } from '../asks.ts'
-import { BadRequest, json } from '../exchange.ts'
-import { andThen, type Route } from '../route.ts'
+import { andThen } from '../../awaitable.ts'
+import { checkRequestOf, mapOf } from '../check-request.ts'
+import { BadRequest, json } from '../http-answer.ts'
+import type { ApiRoute } from '../route.ts'
 
-export const OPERATOR_ROUTES: readonly Route[] = [
+export const OPERATOR_ROUTES: readonly ApiRoute[] = [
   {
     method: 'POST',
     path: '/v1/refund',
     right: 'admin',
     summary: 'Gives the cost back to all limits that apply, never beyond full.',
-    body: 'Ask',
+    body: 'CheckRequest',
     answers: { 200: 'Refunded' },
-    answer: (text, decider) => andThen(decider.refund(askOf(mapOf(text))), () => json(200, { refunded: true })),
+    answer: (text, decider) =>
+      andThen(decider.refund(checkRequestOf(mapOf(text))), () => json(200, { refunded: true })),
   },
   {
     method: 'POST',
@@ -23,7 +25,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     answer(text, decider) {
       const { limits, ...subject } = mapOf(text)
       if (limits !== undefined && !isNames(limits)) throw new BadRequest(400, 'expected limits as names of limits')
-      return andThen(decider.reset(askOf(subject).subject, limits), () => json(200, { reset: true }))
+      return andThen(decider.reset(checkRequestOf(subject).subject, limits), () => json(200, { reset: true }))
     },
   },
   {
@@ -38,7 +40,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
       if (limit !== undefined && typeof limit !== 'string') throw new BadRequest(400, 'expected limit as a name')
       if (typeof length !== 'string') throw new BadRequest(400, 'expected for as a duration such as "15m"')
       const block = { ...(limit !== undefined && { limit }), for: length as Duration }
-      return andThen(decider.block(askOf(subject).subject, block), () => json(200, { blocked: true }))
+      return andThen(decider.block(checkRequestOf(subject).subject, block), () => json(200, { blocked: true }))
     },
   },
   {

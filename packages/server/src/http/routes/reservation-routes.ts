@@ -1,13 +1,14 @@
+import { andThen } from '../../awaitable.ts'
 import type { Actual } from '../../decider/decider.ts'
-import { askOf, isMap, mapOf } from '../asks.ts'
-import { BadRequest, json } from '../exchange.ts'
-import { andThen, type Route } from '../route.ts'
+import { checkRequestOf, isMap, mapOf } from '../check-request.ts'
+import { BadRequest, json } from '../http-answer.ts'
+import type { ApiRoute } from '../route.ts'
 import { retry, statusOf } from './decided.ts'
 
 export const LONGEST_TTL_MS = 86_400_000
 export const USUAL_TTL_MS = 60_000
 
-export const RESERVATION_ROUTES: readonly Route[] = [
+export const RESERVATION_ROUTES: readonly ApiRoute[] = [
   {
     method: 'POST',
     path: '/v1/reserve',
@@ -17,7 +18,7 @@ export const RESERVATION_ROUTES: readonly Route[] = [
     answers: { 200: 'Reserved', 429: 'Reserved', 503: 'Reserved' },
     answer(text, decider) {
       const { ttl_ms: ttl = USUAL_TTL_MS, ...rest } = mapOf(text)
-      return andThen(decider.reserve(askOf(rest), ttlOf(ttl)), ({ decision, id }) =>
+      return andThen(decider.reserve(checkRequestOf(rest), ttlOf(ttl)), ({ decision, id }) =>
         json(statusOf(decision), { id: id ?? null, decision }, retry(decision)),
       )
     },

@@ -1,4 +1,4 @@
-import { MOST_ATTRIBUTES, MOST_IN_A_BATCH } from '../asks.ts'
+import { MOST_ATTRIBUTES, MOST_IN_A_BATCH } from '../check-request.ts'
 import { LONGEST_TTL_MS, USUAL_TTL_MS } from './reservation-routes.ts'
 
 const boolean = { type: 'boolean' }
@@ -31,11 +31,11 @@ export function ref(name: string) {
 
 /** What comes and what is answered, for the OpenAPI document. */
 export const SCHEMAS = {
-  Ask: {
+  CheckRequest: {
     ...subject({ cost: { ...whole, default: 1 } }),
     description: 'What is known about the subject, and what it costs.',
   },
-  Asks: { oneOf: [ref('Ask'), { type: 'array', items: ref('Ask'), minItems: 1, maxItems: MOST_IN_A_BATCH }] },
+  CheckRequests: { oneOf: [ref('CheckRequest'), { type: 'array', items: ref('CheckRequest'), minItems: 1, maxItems: MOST_IN_A_BATCH }] },
   Query: { type: 'object', additionalProperties: string, description: 'The subject, and `cost`.' },
   Reserve: subject({
     cost: { ...whole, default: 1 },

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Answer } from '../exchange.ts'
+import type { HttpAnswer } from '../http-answer.ts'
 
 /** Where `npm run build:studio` puts the studio, and where the package carries it. */
 const ROOT = fileURLToPath(new URL('../../../studio/', import.meta.url))
@@ -21,27 +21,27 @@ const SECURITY = {
   'Referrer-Policy': 'no-referrer',
 }
 
-const NOT_BUILT: Answer = {
+const NOT_BUILT: HttpAnswer = {
   status: 503,
   body: 'the studio is not built: run npm run build:studio\n',
   type: 'text/plain; charset=utf-8',
 }
 
-let files: Map<string, Answer> | undefined
+let files: Map<string, HttpAnswer> | undefined
 
 /** The file of the studio at a path; undefined where there is none. All are read once: a path never reaches the disk. */
-export function studioFile(path: string): Answer | undefined {
+export function studioFile(path: string): HttpAnswer | undefined {
   files ??= readAll()
   return files.get(path) ?? (path === '/' ? NOT_BUILT : undefined)
 }
 
-function readAll(): Map<string, Answer> {
+function readAll(): Map<string, HttpAnswer> {
   const names = existsSync(ROOT) ? readdirSync(ROOT, { recursive: true, encoding: 'utf8' }) : []
   const known = names.filter(name => TYPES[extname(name)] !== undefined)
   return new Map(known.map(name => [name === 'index.html' ? '/' : `/${name.replaceAll('\\', '/')}`, answerOf(name)]))
 }
 
-function answerOf(name: string): Answer {
+function answerOf(name: string): HttpAnswer {
   // Assets carry a hash of what is in them in their names.
   const kept = /^assets\b/.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache'
   return {

@@ -1,4 +1,4 @@
-import type { Reply } from '../reply.ts'
+import type { ReplyWriter } from '../reply-writer.ts'
 import { type Command, CommandError, quoted, wrongNumber } from './command.ts'
 
 /** COMMAND: what there is, for clients that route by it and for the help of redis-cli. */
@@ -46,7 +46,7 @@ export function commandCommand(all: () => readonly Command[]): Command {
 }
 
 /** The last four are categories, tips, key specifications and subcommands: there are none to tell. */
-function tell({ name, arity, flags, keys }: Command, reply: Reply): void {
+function tell({ name, arity, flags, keys }: Command, reply: ReplyWriter): void {
   reply.array(10)
   reply.bulkText(name)
   reply.integer(arity)
@@ -56,7 +56,7 @@ function tell({ name, arity, flags, keys }: Command, reply: Reply): void {
   for (let i = 0; i < 4; i++) reply.array(0)
 }
 
-function document({ name, summary, group }: Command, protocol: 2 | 3, reply: Reply): void {
+function document({ name, summary, group }: Command, protocol: 2 | 3, reply: ReplyWriter): void {
   const pairs = { summary, since: '1.0.0', group }
   reply.bulkText(name)
   reply.map(protocol, Object.keys(pairs).length)

@@ -1,7 +1,7 @@
 import type { Password } from '../password.ts'
-import type { Reply } from '../reply.ts'
+import type { ReplyWriter } from '../reply-writer.ts'
 import type { Session } from '../session.ts'
-import type { Ask, Throttle, Verdict } from '../throttle/throttle.ts'
+import type { Throttle, ThrottleRequest, ThrottleVerdict } from '../throttle/throttle.ts'
 import type { Words } from './words.ts'
 
 /** What happened since the start. Connections are those of now. */
@@ -22,20 +22,20 @@ export interface RespStats {
 }
 
 /** What a command works with: the same for all connections, but for the session. */
-export interface Desk {
+export interface CommandContext {
   readonly words: Words
-  readonly reply: Reply
+  readonly reply: ReplyWriter
   readonly throttle: Throttle
   readonly password: Password | undefined
   readonly stats: RespStats
   /** What is asked now. */
-  readonly ask: Ask
+  readonly ask: ThrottleRequest
   /** What is answered now. A call whose answer comes later keeps it, and leaves a new one here. */
-  verdict: Verdict
+  verdict: ThrottleVerdict
 }
 
 /** Writes an answer that came later. */
-export type Finish = (reply: Reply) => void
+export type Finish = (reply: ReplyWriter) => void
 
 /** Nothing, when the answer stands in the reply; or what will write it. */
 export type Later = Promise<Finish> | undefined
@@ -54,7 +54,7 @@ export interface Command {
   /** Changes what others before it may still be asking for: it waits for them, and those after it wait for it. */
   readonly isOrdered?: (words: Words) => boolean
   /** Answers into the reply, or later. */
-  run(desk: Desk, session: Session): Later
+  run(context: CommandContext, session: Session): Later
 }
 
 /** An answer that is an error, as it is sent: `ERR …`. */

@@ -1,6 +1,6 @@
 import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
-import { deskOver } from '../../fixtures/resp/desk.ts'
+import { deskOver } from '../../fixtures/resp/context.ts'
 import { memoryThrottle } from '../throttle/memory-throttle.ts'
 import type { Throttle } from '../throttle/throttle.ts'
 import { CommandError } from './command.ts'
@@ -111,11 +111,11 @@ test.each([
 })
 
 test('behind a password, nothing is decided before it was said', async () => {
-  const { ask, desk } = opened('secret')
+  const { ask, context } = opened('secret')
   expect(await ask('CL.THROTTLE', 'k', '0', '1', '9')).toBe('-NOAUTH Authentication required.\r\n')
   expect(await ask('AUTH', 'guess')).toBe('-WRONGPASS invalid username-password pair or user is disabled.\r\n')
   expect(await ask('HELLO', '3', 'AUTH', 'default', 'guess')).toMatch(/^-WRONGPASS/)
-  expect(desk.stats).toMatchObject({ failedAuth: 2, allowed: 0, limited: 0 })
+  expect(context.stats).toMatchObject({ failedAuth: 2, allowed: 0, limited: 0 })
   expect(await ask('HELLO', '3', 'AUTH', 'default', 'secret')).toMatch(/^%7/)
   expect(await ask('CL.THROTTLE', 'k', '0', '1', '9')).toMatch(/^\*5\r\n:0/)
 })
@@ -132,10 +132,10 @@ const failing = (error: Error, isLater: boolean): Throttle => {
 test.each([false, true])('what goes wrong is an answer, and secrets are none (later: %s)', async isLater => {
   const told = deskOver(failing(new CommandError('Cell error: no'), isLater))
   expect(await told.ask('CL.THROTTLE', 'k', '0', '1', '9')).toBe('-Cell error: no\r\n')
-  expect(told.desk.stats.failed).toBe(0)
+  expect(told.context.stats.failed).toBe(0)
   const store = deskOver(failing(Object.assign(new Error('gone'), { code: 'SLUICE_STORE_TIMEOUT' }), isLater))
   expect(await store.ask('DEL', 'k')).toBe('-ERR gone\r\n')
   const ours = deskOver(failing(new TypeError('x is undefined at /srv/secret.js'), isLater))
   expect(await ours.ask('CL.THROTTLE', 'k', '0', '1', '9')).toBe('-ERR internal error\r\n')
-  expect([store.desk.stats.failed, ours.desk.stats.failed]).toEqual([1, 1])
+  expect([store.context.stats.failed, ours.context.stats.failed]).toEqual([1, 1])
 })

@@ -1,5 +1,5 @@
 import type { Session } from '../session.ts'
-import { type Command, CommandError, type Desk, type Later, quoted, wrongNumber } from './command.ts'
+import { type Command, type CommandContext, CommandError, type Later, quoted, wrongNumber } from './command.ts'
 import { commandCommand } from './command-command.ts'
 import { authCommand, helloCommand } from './hello-commands.ts'
 import { echoCommand, infoCommand, pingCommand } from './server-commands.ts'
@@ -29,22 +29,22 @@ export function isHttp(words: Words): boolean {
  * Carries out one command. Its answer stands in the reply, or is what the promise resolves to; never does it throw or
  * reject, since whatever goes wrong is an answer, too.
  */
-export function carryOut(command: Command | undefined, desk: Desk, session: Session): Later {
-  const { reply, stats } = desk
+export function carryOut(command: Command | undefined, context: CommandContext, session: Session): Later {
+  const { reply, stats } = context
   stats.commands++
   try {
-    const later = checked(command, desk, session).run(desk, session)
+    const later = checked(command, context, session).run(context, session)
     return later?.catch((error: unknown) => {
-      const message = messageOf(error, desk)
+      const message = messageOf(error, context)
       return slow => slow.error(message)
     })
   } catch (error) {
-    reply.error(messageOf(error, desk))
+    reply.error(messageOf(error, context))
     return undefined
   }
 }
 
-function checked(command: Command | undefined, { words }: Desk, session: Session): Command {
+function checked(command: Command | undefined, { words }: CommandContext, session: Session): Command {
   if (command === undefined) throw unknown(words)
   const { arity } = command
   if (arity > 0 ? words.count !== arity : words.count < -arity) throw wrongNumber(command.name)
@@ -61,7 +61,7 @@ function unknown(words: Words): CommandError {
 }
 
 /** An error of a store says itself what is wrong; anything else is our own mistake, and its text is nobody's business. */
-function messageOf(error: unknown, { stats }: Desk): string {
+function messageOf(error: unknown, { stats }: CommandContext): string {
   if (error instanceof CommandError) return error.message
   stats.failed++
   const isKnown = error instanceof Error && 'code' in error && String(error.code).startsWith('SLUICE_')

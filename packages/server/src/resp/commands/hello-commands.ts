@@ -1,7 +1,7 @@
 import { readInteger } from '../integer.ts'
-import type { Reply } from '../reply.ts'
+import type { ReplyWriter } from '../reply-writer.ts'
 import type { Session } from '../session.ts'
-import { type Command, CommandError, type Desk, quoted } from './command.ts'
+import { type Command, type CommandContext, CommandError, quoted } from './command.ts'
 import { REDIS_VERSION } from './info.ts'
 import { nameAt } from './session-commands.ts'
 import type { Words } from './words.ts'
@@ -16,15 +16,15 @@ export const authCommand: Command = {
   flags: ['noscript', 'loading', 'stale', 'fast', 'no_auth'],
   keys: NO_KEYS,
   isFree: true,
-  run(desk, session) {
-    const { words, reply } = desk
+  run(context, session) {
+    const { words, reply } = context
     if (words.count > 3) throw new CommandError('ERR syntax error')
-    if (words.count === 2 && desk.password === undefined) {
+    if (words.count === 2 && context.password === undefined) {
       throw new CommandError(
         'ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?',
       )
     }
-    authenticate(desk, session, words.count === 3 ? 1 : undefined, words.count - 1)
+    authenticate(context, session, words.count === 3 ? 1 : undefined, words.count - 1)
     reply.simple('OK')
   },
 }
@@ -34,7 +34,7 @@ export const MOST_WRONG_PASSWORDS = 3
 
 /** There is one user, `default`; without a password it may say what it likes. A connection that guesses is ended. */
 function authenticate(
-  { words, password, stats }: Desk,
+  { words, password, stats }: CommandContext,
   session: Session,
   user: number | undefined,
   secret: number,
@@ -60,14 +60,14 @@ export const helloCommand: Command = {
   flags: ['noscript', 'loading', 'stale', 'fast', 'no_auth', 'allow_busy'],
   keys: NO_KEYS,
   isFree: true,
-  run(desk, session) {
-    const { words, reply } = desk
+  run(context, session) {
+    const { words, reply } = context
     const protocol = words.count > 1 ? protocolAsked(words) : session.protocol
     let name: string | undefined
     for (let word = 2; word < words.count; word++) {
       const left = words.count - word - 1
       if (words.is(word, 'auth') && left >= 2) {
-        authenticate(desk, session, word + 1, word + 2)
+        authenticate(context, session, word + 1, word + 2)
         word += 2
       } else if (words.is(word, 'setname') && left >= 1) name = nameAt(words, ++word)
       else throw new CommandError(`ERR Syntax error in HELLO option '${quoted(words.text(word))}'`)
@@ -90,7 +90,7 @@ function protocolAsked(words: Words): 2 | 3 {
   return asked
 }
 
-function introduce({ protocol, id }: Session, reply: Reply): void {
+function introduce({ protocol, id }: Session, reply: ReplyWriter): void {
   const texts = { server: 'redis', version: REDIS_VERSION, mode: 'standalone', role: 'master' }
   const numbers = { proto: protocol, id }
   reply.map(protocol, 7)

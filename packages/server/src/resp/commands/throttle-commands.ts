@@ -1,7 +1,7 @@
 import { clamp, type Integer, readInteger } from '../integer.ts'
-import type { Reply } from '../reply.ts'
-import { freshVerdict, intervalOf, type Verdict } from '../throttle/throttle.ts'
-import { type Command, CommandError, type Desk, type Later, quoted } from './command.ts'
+import type { ReplyWriter } from '../reply-writer.ts'
+import { freshVerdict, intervalOf, type ThrottleVerdict } from '../throttle/throttle.ts'
+import { type Command, type CommandContext, CommandError, type Later, quoted } from './command.ts'
 import type { Words } from './words.ts'
 
 const USAGE = 'Cell error: Usage: cl.throttle <key> <max_burst> <count per period> <period> [<quantity>]'
@@ -14,8 +14,8 @@ export const throttleCommand: Command = {
   flags: ['write', 'fast'],
   keys: [1, 1, 1],
   isOrdered: words => words.count === 6 && words.bytes[words.starts[5]!] === 0x2d,
-  run(desk) {
-    const { words, ask } = desk
+  run(context) {
+    const { words, ask } = context
     if (words.count !== 5 && words.count !== 6) throw new CommandError(USAGE)
     const maxBurst = integerAt(words, 2)
     const count = integerAt(words, 3)
@@ -33,22 +33,22 @@ export const throttleCommand: Command = {
     ask.end = words.ends[1]!
     ask.limit = typeof maxBurst === 'number' ? maxBurst + 1 : clamp(maxBurst + 1n)
     ask.quantity = quantity
-    return decide(desk)
+    return decide(context)
   },
 }
 
-function decide(desk: Desk): Later {
-  const { verdict } = desk
-  const later = desk.throttle.decide(desk.ask, verdict)
+function decide(context: CommandContext): Later {
+  const { verdict } = context
+  const later = context.throttle.decide(context.ask, verdict)
   if (later !== undefined) {
-    desk.verdict = freshVerdict()
-    return later.then(() => reply => answer(desk, verdict, reply))
+    context.verdict = freshVerdict()
+    return later.then(() => reply => answer(context, verdict, reply))
   }
-  answer(desk, verdict, desk.reply)
+  answer(context, verdict, context.reply)
   return undefined
 }
 
-function answer({ stats }: Desk, verdict: Verdict, reply: Reply): void {
+function answer({ stats }: CommandContext, verdict: ThrottleVerdict, reply: ReplyWriter): void {
   if (verdict.limited) stats.limited++
   else stats.allowed++
   reply.verdict(verdict)

@@ -1,5 +1,5 @@
 import { clamp, narrow } from '../integer.ts'
-import type { Verdict } from './throttle.ts'
+import type { ThrottleVerdict } from './throttle.ts'
 
 /**
  * The arithmetic of CL.THROTTLE in whole nanoseconds. What is kept of a key is its theoretical arrival time; here it is
@@ -9,7 +9,13 @@ import type { Verdict } from './throttle.ts'
  * under another rate brings along its requests; here it must bring along its time. And that one keeps the exact rate,
  * where CL.THROTTLE cuts the interval to a whole nanosecond.
  */
-export function decide(ahead: number, interval: number, limit: number, quantity: number, verdict: Verdict): number {
+export function decide(
+  ahead: number,
+  interval: number,
+  limit: number,
+  quantity: number,
+  verdict: ThrottleVerdict,
+): number {
   const tolerance = interval * limit
   const increment = interval * quantity
   const after = Math.max(0, ahead + increment) // giving back never makes it better than full
@@ -41,7 +47,13 @@ function seconds(ns: number): number {
 export const HORIZON = 2n ** 62n
 
 /** The same for numbers of any size. */
-export function decideLong(ahead: bigint, interval: bigint, limit: bigint, quantity: bigint, verdict: Verdict): bigint {
+export function decideLong(
+  ahead: bigint,
+  interval: bigint,
+  limit: bigint,
+  quantity: bigint,
+  verdict: ThrottleVerdict,
+): bigint {
   const wanted = interval * limit
   const tolerance = wanted < HORIZON ? wanted : HORIZON
   const increment = interval * quantity

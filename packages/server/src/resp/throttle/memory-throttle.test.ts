@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { CellOracle } from '../../fixtures/resp/cell-oracle.ts'
-import { deskOver } from '../../fixtures/resp/desk.ts'
+import { deskOver } from '../../fixtures/resp/context.ts'
 import { memoryThrottle } from './memory-throttle.ts'
 
 /** When, what is asked, and the five integers: the table of the specification first. */

@@ -1,7 +1,7 @@
 import { type Clock, memoryStore, SluiceError } from 'sluice'
 import { decide, decideLong, isExact } from './cell.ts'
-import { Cells } from './cells.ts'
-import type { Ask, Throttle, Verdict } from './throttle.ts'
+import type { Throttle, ThrottleRequest, ThrottleVerdict } from './throttle.ts'
+import { ThrottleTable } from './throttle-table.ts'
 
 export interface MemoryThrottleOptions {
   clock?: Clock
@@ -15,23 +15,23 @@ export function memoryThrottle(options: MemoryThrottleOptions = {}): Throttle {
   if (!Number.isInteger(maxKeys) || maxKeys < 1 || maxKeys > 2 ** 30) {
     throw new SluiceError('SLUICE_BAD_OPTION', `expected maxKeys as a whole number from 1 to 2^30, got ${maxKeys}`)
   }
-  return new MemoryThrottle(clock, new Cells(maxKeys))
+  return new MemoryThrottle(clock, new ThrottleTable(maxKeys))
 }
 
 const NS_PER_US = 1000
 
 class MemoryThrottle implements Throttle {
   private readonly clock: Clock
-  private readonly cells: Cells
+  private readonly cells: ThrottleTable
   /** In whole microseconds; never runs backwards, so that a clock set back hands out nothing. */
   private now = 0
 
-  constructor(clock: Clock, cells: Cells) {
+  constructor(clock: Clock, cells: ThrottleTable) {
     this.clock = clock
     this.cells = cells
   }
 
-  decide(ask: Ask, verdict: Verdict): undefined {
+  decide(ask: ThrottleRequest, verdict: ThrottleVerdict): undefined {
     const { cells } = this
     const { interval, limit, quantity } = ask
     this.readClock()
@@ -63,7 +63,7 @@ class MemoryThrottle implements Throttle {
     return { keys: this.cells.size, overflowed: this.cells.overflowed }
   }
 
-  private decideLong({ interval, limit, quantity }: Ask, verdict: Verdict): void {
+  private decideLong({ interval, limit, quantity }: ThrottleRequest, verdict: ThrottleVerdict): void {
     const { cells, now } = this
     const ahead = cells.micros < now ? 0n : BigInt(cells.micros - now) * 1000n + BigInt(cells.nanos)
     const left = decideLong(ahead, BigInt(interval), BigInt(limit), BigInt(quantity), verdict)

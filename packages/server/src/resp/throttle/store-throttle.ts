@@ -1,7 +1,7 @@
 import { createLimiter, type Decision, type GcraPolicy, gcra, type Limiter, type OnOutage, type Store } from 'sluice'
 import { CommandError } from '../commands/command.ts'
 import type { Integer } from '../integer.ts'
-import type { Ask, Throttle, Verdict } from './throttle.ts'
+import type { Throttle, ThrottleRequest, ThrottleVerdict } from './throttle.ts'
 
 export interface StoreThrottleOptions {
   /** What decides while the store cannot: `'local'` by default. */
@@ -14,7 +14,7 @@ interface Subject {
   readonly policy: GcraPolicy
 }
 
-type Mode = 'sync' | 'async'
+type AnyMode = 'sync' | 'async'
 
 /**
  * CL.THROTTLE over a store of the library, such as Redis: one limit for many processes, with its batching, deadline and
@@ -24,8 +24,8 @@ type Mode = 'sync' | 'async'
  * requests it has used rather than the time, as everywhere in the library. Times are rounded up to a microsecond before
  * they become seconds. Buckets that take longer than 17 years to drain are cut to that.
  */
-export function storeThrottle(store: Store<Mode>, { onOutage = 'local' }: StoreThrottleOptions = {}): Throttle {
-  const limiter = createLimiter<Subject, Mode>({
+export function storeThrottle(store: Store<AnyMode>, { onOutage = 'local' }: StoreThrottleOptions = {}): Throttle {
+  const limiter = createLimiter<Subject, AnyMode>({
     name: 'cl-throttle',
     store,
     limits: { throttle: { policy: subject => subject.policy, key: subject => subject.key, onOutage } },
@@ -45,15 +45,18 @@ const MOST_POLICIES = 1000
 const ANY = gcra({ rate: '1/s', burst: 1 })
 
 class StoreThrottle implements Throttle {
-  private readonly limiter: Limiter<Subject, Mode>
+  private readonly limiter: Limiter<Subject, AnyMode>
   /** A client names its limits with every call, but they are few. */
   private readonly policies = new Map<string, GcraPolicy>()
 
-  constructor(limiter: Limiter<Subject, Mode>) {
+  constructor(limiter: Limiter<Subject, AnyMode>) {
     this.limiter = limiter
   }
 
-  async decide({ bytes, start, end, interval, limit, quantity }: Ask, verdict: Verdict): Promise<void> {
+  async decide(
+    { bytes, start, end, interval, limit, quantity }: ThrottleRequest,
+    verdict: ThrottleVerdict,
+  ): Promise<void> {
     const subject = { key: bytes.toString('latin1', start, end), policy: this.policyFor(interval, limit) }
     const decision = await this.ask(subject, Number(quantity))
     fill(verdict, decision, limit)
@@ -100,7 +103,7 @@ function policyOf(interval: bigint, limit: number): GcraPolicy {
   return gcra({ rate, burst: Math.min(Math.max(0, limit), largest) })
 }
 
-function fill(verdict: Verdict, decision: Decision, limit: Integer): void {
+function fill(verdict: ThrottleVerdict, decision: Decision, limit: Integer): void {
   const { allowed, remaining, retryAfterMs, resetAfterMs } = decision
   verdict.limited = !allowed || limit < 0
   verdict.limit = limit

@@ -1,7 +1,7 @@
 import { type Integer, narrow } from '../integer.ts'
 
 /** What one CL.THROTTLE asks. One object serves many calls: who keeps something of it beyond the call copies it. */
-export interface Ask {
+export interface ThrottleRequest {
   /** The key is `bytes` from `start` to `end`. */
   bytes: Buffer
   start: number
@@ -14,12 +14,12 @@ export interface Ask {
   quantity: Integer
 }
 
-export function freshAsk(): Ask {
+export function freshRequest(): ThrottleRequest {
   return { bytes: Buffer.alloc(0), start: 0, end: 0, interval: 1, limit: 0, quantity: 0 }
 }
 
 /** The five integers of the answer. */
-export interface Verdict {
+export interface ThrottleVerdict {
   limited: boolean
   limit: Integer
   remaining: Integer
@@ -29,7 +29,7 @@ export interface Verdict {
   resetAfter: Integer
 }
 
-export function freshVerdict(): Verdict {
+export function freshVerdict(): ThrottleVerdict {
   return { limited: false, limit: 0, remaining: 0, retryAfter: 0, resetAfter: 0 }
 }
 
@@ -41,7 +41,7 @@ export interface ThrottleStats {
 
 /** Where CL.THROTTLE is decided. An answer is there when the call returns, or when its promise resolves. */
 export interface Throttle {
-  decide(ask: Ask, verdict: Verdict): Promise<void> | undefined
+  decide(ask: ThrottleRequest, verdict: ThrottleVerdict): Promise<void> | undefined
   /** Forgets a key; was there something to forget? */
   forget(bytes: Buffer, start: number, end: number): boolean | Promise<boolean>
   /** Undefined where the state is kept elsewhere. */

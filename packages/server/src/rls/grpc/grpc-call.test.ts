@@ -15,8 +15,8 @@ import {
 } from '../../fixtures/rls/frames.ts'
 import { GOOD_FRAME, outcomeOf, rawCall, rawSession, SHOULD_RATE_LIMIT, served } from '../../fixtures/rls/raw.ts'
 import { holding, PASSED, started } from '../../fixtures/rls/started.ts'
-import { Outbox } from '../../outbox.ts'
-import { Call, type Desk, type Method } from './grpc-call.ts'
+import { ResponseQueue } from '../../net/response-queue.ts'
+import { type CallContext, GrpcCall, type Method } from './grpc-call.ts'
 import { OpenCalls } from './open-calls.ts'
 
 const REQUEST_HEADERS = {
@@ -133,15 +133,15 @@ describe('nothing is kept of a call', () => {
   async function callsOf(method: Method) {
     const errors: unknown[] = []
     const onError = (error: unknown) => errors.push(error)
-    const desk: Desk = {
+    const context: CallContext = {
       methods: new Map([[SHOULD_RATE_LIMIT, method]]),
-      ...{ maxMessageBytes: 1000, open: new OpenCalls(), outbox: new Outbox(onError), onError },
+      ...{ maxMessageBytes: 1000, open: new OpenCalls(), queue: new ResponseQueue(onError), onError },
     }
     const server = createServer()
-    server.on('stream', (stream, headers) => desk.open.add(new Call(stream, headers, desk)))
+    server.on('stream', (stream, headers) => context.open.add(new GrpcCall(stream, headers, context)))
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
-    return { desk, errors, session: rawSession(server.address() as AddressInfo) }
+    return { context, errors, session: rawSession(server.address() as AddressInfo) }
   }
 
   test.each<[what: string, method: Method, grpc: string]>([
@@ -149,16 +149,16 @@ describe('nothing is kept of a call', () => {
     ['is answered later', async () => Buffer.alloc(5), '0: '],
     ['has failed', () => Promise.reject(new Error('no')), '13: the request could not be answered'],
   ])('that %s', async (_, method, grpc) => {
-    const { desk, session } = await callsOf(method)
-    expect([await served(session), desk.open.all().length]).toEqual([grpc, 0])
+    const { context, session } = await callsOf(method)
+    expect([await served(session), context.open.all().length]).toEqual([grpc, 0])
   })
 
   test('that goes on by itself', async () => {
-    const { desk, session } = await callsOf((message, call) => void call.send(message))
+    const { context, session } = await callsOf((message, call) => void call.send(message))
     const stream = rawCall(session)
     stream.end(GOOD_FRAME)
     await once(stream, 'data')
-    expect(desk.open.all().length).toBe(0)
+    expect(context.open.all().length).toBe(0)
   })
 
   test('whose caller goes before its answer leaves', async () => {
@@ -174,13 +174,13 @@ describe('nothing is kept of a call', () => {
 
   test('whose caller has gone, when somebody looks', async () => {
     let asked = 0
-    const { desk, session } = await callsOf(() => (asked++ === 0 ? new Promise(() => {}) : Buffer.alloc(5)))
+    const { context, session } = await callsOf(() => (asked++ === 0 ? new Promise(() => {}) : Buffer.alloc(5)))
     const stream = rawCall(session)
     stream.end(GOOD_FRAME)
-    expect([await served(session), desk.open.all().length]).toEqual(['0: ', 1])
+    expect([await served(session), context.open.all().length]).toEqual(['0: ', 1])
     stream.close(constants.NGHTTP2_CANCEL)
-    expect([await served(session), desk.open.all().length]).toEqual(['0: ', 1])
-    for (const call of desk.open.all()) call.expire(0, 5000)
-    expect(desk.open.all().length).toBe(0)
+    expect([await served(session), context.open.all().length]).toEqual(['0: ', 1])
+    for (const call of context.open.all()) call.expire(0, 5000)
+    expect(context.open.all().length).toBe(0)
   })
 })

@@ -1,21 +1,21 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
-import type { Leaving, Outbox } from '../../outbox.ts'
-import type { Answer } from '../service.ts'
+import type { Awaitable } from '../../awaitable.ts'
+import type { QueuedResponse, ResponseQueue } from '../../net/response-queue.ts'
 import { ENCODINGS, type Encoding, IncomingMessage } from './grpc-message.ts'
 import { refuse, trailersOf } from './grpc-refusal.ts'
 import { GRPC_STATUS, GrpcError, isTold, toldOf } from './grpc-status.ts'
 import { timeoutMs } from './grpc-timeout.ts'
-import type { Link, OpenCalls } from './open-calls.ts'
+import type { CallLink, OpenCalls } from './open-calls.ts'
 
 /** Takes a message and comes back with the frame that answers it, or with nothing if it goes on to use the call itself. */
-export type Method = (message: Buffer, call: Call) => Answer<Buffer> | undefined
+export type Method = (message: Buffer, call: GrpcCall) => Awaitable<Buffer> | undefined
 
 /** What all calls of a server share. */
-export interface Desk {
+export interface CallContext {
   readonly methods: ReadonlyMap<string, Method>
   readonly maxMessageBytes: number
   readonly open: OpenCalls
-  readonly outbox: Outbox
+  readonly queue: ResponseQueue
   /** Hears of errors that a caller is told nothing about. */
   readonly onError: (error: unknown) => void
 }
@@ -29,12 +29,12 @@ const OK_TRAILERS = { 'grpc-status': GRPC_STATUS.OK }
 const LONGEST_TIMER_MS = 2 ** 31
 
 /** One request on one stream, from its headers to its trailers. */
-export class Call implements Link, Leaving {
+export class GrpcCall implements CallLink, QueuedResponse {
   /** For the chain of open calls, and nobody else. */
-  before: Link = this
-  after: Link = this
+  before: CallLink = this
+  after: CallLink = this
   private readonly stream: ServerHttp2Stream
-  private readonly desk: Desk
+  private readonly context: CallContext
   private readonly method: Method
   private readonly message: IncomingMessage
   private readonly startedAt = performance.now()
@@ -46,12 +46,12 @@ export class Call implements Link, Leaving {
   private timer: NodeJS.Timeout | undefined
 
   /** Throws where the headers already say that it cannot be answered. */
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, desk: Desk) {
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, context: CallContext) {
     this.stream = stream
-    this.desk = desk
-    this.method = methodOf(headers, desk.methods)
+    this.context = context
+    this.method = methodOf(headers, context.methods)
     this.timeoutMs = timeoutMs(headers['grpc-timeout'] as string | undefined)
-    this.message = new IncomingMessage(encodingOf(headers), desk.maxMessageBytes)
+    this.message = new IncomingMessage(encodingOf(headers), context.maxMessageBytes)
     stream.on('data', (chunk: Buffer) => this.take(chunk))
     stream.on('end', () => this.complete())
     stream.on('wantTrailers', () => this.conclude())
@@ -66,8 +66,8 @@ export class Call implements Link, Leaving {
 
   /** The end of an answer that went on, or one that is no more than its end. */
   fail(error: unknown): void {
-    if (!isTold(error)) this.desk.onError(error)
-    this.desk.open.delete(this)
+    if (!isTold(error)) this.context.onError(error)
+    this.context.open.delete(this)
     if (!this.mayAnswer()) return
     if (this.stream.headersSent) {
       this.trailers = trailersOf(toldOf(error))
@@ -88,7 +88,7 @@ export class Call implements Link, Leaving {
 
   /** Gives up a call that has taken longer than `mostMs`: on the answer, or on a caller that does not take it. */
   expire(now: number, mostMs: number): void {
-    if (this.stream.closed) this.desk.open.delete(this)
+    if (this.stream.closed) this.context.open.delete(this)
     if (now - this.startedAt < mostMs) return
     if (this.isAnswered) this.stream.close(constants.NGHTTP2_CANCEL)
     else this.fail(late())
@@ -124,14 +124,14 @@ export class Call implements Link, Leaving {
       answer.then(reply).catch(error => this.fail(error))
       return
     }
-    this.desk.open.delete(this)
+    this.context.open.delete(this)
     this.whenGone(() => clearTimeout(this.timer))
   }
 
   private reply(frame: Buffer): void {
     if (!this.mayAnswer()) return
     this.frame = frame
-    this.desk.outbox.put(this)
+    this.context.queue.put(this)
   }
 
   /** Once: the answer may come after the deadline, and either of them after the caller has gone. */
@@ -145,7 +145,7 @@ export class Call implements Link, Leaving {
   /** All of the answer is on its way. */
   private conclude(): void {
     this.stream.sendTrailers(this.trailers)
-    this.desk.open.delete(this)
+    this.context.open.delete(this)
   }
 }
 

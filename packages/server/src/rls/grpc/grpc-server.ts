@@ -8,13 +8,13 @@ import {
 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { SluiceError } from 'sluice'
-import { Outbox } from '../../outbox.ts'
+import { ResponseQueue } from '../../net/response-queue.ts'
 import type { RateLimitService } from '../service.ts'
-import { Call, type Desk } from './grpc-call.ts'
+import { CallReaper } from './call-reaper.ts'
+import { type CallContext, GrpcCall } from './grpc-call.ts'
 import { refuse } from './grpc-refusal.ts'
 import { GrpcError, toldOf } from './grpc-status.ts'
 import { Health } from './health.ts'
-import { Housekeeping } from './housekeeping.ts'
 import { methodsOf } from './methods.ts'
 import { OpenCalls } from './open-calls.ts'
 
@@ -69,18 +69,24 @@ export async function startGrpc(options: GrpcOptions): Promise<GrpcServer> {
 
   const health = new Health()
   const methods = methodsOf(service, health)
-  const desk: Desk = { methods, maxMessageBytes, open: new OpenCalls(), outbox: new Outbox(onError), onError }
+  const context: CallContext = {
+    methods,
+    maxMessageBytes,
+    open: new OpenCalls(),
+    queue: new ResponseQueue(onError),
+    onError,
+  }
   const sessions = new Set<ServerHttp2Session>()
   const server = serverOf(options.tls, maxConcurrentStreams)
   let isClosing = false
-  server.on('stream', (stream, headers) => serve(stream, headers, desk, options.opens))
+  server.on('stream', (stream, headers) => serve(stream, headers, context, options.opens))
   server.on('session', session => {
     sessions.add(session)
     session.once('close', () => sessions.delete(session))
     if (isClosing) session.close()
   })
   await listen(server, host, port)
-  const housekeeping = new Housekeeping(desk.open, sessions, { patienceMs, keepaliveMs })
+  const housekeeping = new CallReaper(context.open, sessions, { patienceMs, keepaliveMs })
   return {
     port: (server.address() as AddressInfo).port,
     async close(graceMs = 5000) {
@@ -101,7 +107,12 @@ export async function startGrpc(options: GrpcOptions): Promise<GrpcServer> {
   }
 }
 
-function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, desk: Desk, opens: GrpcOptions['opens']): void {
+function serve(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  context: CallContext,
+  opens: GrpcOptions['opens'],
+): void {
   stream.on('error', () => {}) // the other side broke it off, or the connection did; nobody is left to tell
   if (stream.closed) return // so soon that nobody had heard of it
   const status = httpStatusOf(headers)
@@ -113,7 +124,7 @@ function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, desk: De
     if (opens !== undefined && !isHealth(headers) && !opens(headers.authorization)) {
       throw new GrpcError('UNAUTHENTICATED', 'expected authorization: Bearer with the check token')
     }
-    desk.open.add(new Call(stream, headers, desk))
+    context.open.add(new GrpcCall(stream, headers, context))
   } catch (error) {
     refuse(stream, toldOf(error), false)
   }

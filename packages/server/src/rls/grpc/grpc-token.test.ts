@@ -3,16 +3,16 @@ import { expect, test } from 'vitest'
 import { clientOf, REQUEST, told } from '../../fixtures/rls/client.ts'
 import { healthService, rateLimitService } from '../../fixtures/rls/protos.ts'
 import { started } from '../../fixtures/rls/started.ts'
-import { TokenGate } from '../../http/gate.ts'
+import { TokenAuthorizer } from '../../http/authorizer.ts'
 
-const gate = new TokenGate({ adminToken: 'an-operator', checkToken: 'a-check-token', hosts: '' })
+const authorizer = new TokenAuthorizer({ adminToken: 'an-operator', checkToken: 'a-check-token', hosts: '' })
 
 async function asking(
   authorization: string | undefined,
   method = rateLimitService.ShouldRateLimit!,
   request: object = REQUEST,
 ) {
-  const server = await started(undefined, { opens: given => gate.checks(given) })
+  const server = await started(undefined, { opens: given => authorizer.checks(given) })
   const metadata = new Metadata()
   if (authorization !== undefined) metadata.set('authorization', authorization)
   const { path, requestSerialize, responseDeserialize } = method

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import type { Call } from './grpc-call.ts'
-import { type Link, OpenCalls } from './open-calls.ts'
+import type { GrpcCall } from './grpc-call.ts'
+import { type CallLink, OpenCalls } from './open-calls.ts'
 
 /** As much of a call as the chain knows of. */
-function call(): Call {
-  const link = {} as Link
+function call(): GrpcCall {
+  const link = {} as CallLink
   link.before = link
   link.after = link
-  return link as Call
+  return link as GrpcCall
 }
 
 test('those that were added and not deleted are there, whichever went first', () => {

@@ -1,9 +1,9 @@
-import type { Call } from './grpc-call.ts'
+import type { GrpcCall } from './grpc-call.ts'
 
 /** A place in the chain: what stands alone stands between itself and itself. */
-export interface Link {
-  before: Link
-  after: Link
+export interface CallLink {
+  before: CallLink
+  after: CallLink
 }
 
 /**
@@ -12,16 +12,16 @@ export interface Link {
  * time that a call takes.
  */
 export class OpenCalls {
-  private readonly ends: Link
+  private readonly ends: CallLink
 
   constructor() {
-    const ends = {} as Link
+    const ends = {} as CallLink
     ends.before = ends
     ends.after = ends
     this.ends = ends
   }
 
-  add(call: Call): void {
+  add(call: GrpcCall): void {
     const { ends } = this
     call.before = ends
     call.after = ends.after
@@ -30,16 +30,16 @@ export class OpenCalls {
   }
 
   /** One that is not there, or not any more, stays as it is. */
-  delete(call: Call): void {
+  delete(call: GrpcCall): void {
     call.before.after = call.after
     call.after.before = call.before
     call.before = call
     call.after = call
   }
 
-  all(): Call[] {
-    const calls: Call[] = []
-    for (let link = this.ends.after; link !== this.ends; link = link.after) calls.push(link as Call)
+  all(): GrpcCall[] {
+    const calls: GrpcCall[] = []
+    for (let link = this.ends.after; link !== this.ends; link = link.after) calls.push(link as GrpcCall)
     return calls
   }
 }

@@ -1,7 +1,7 @@
 import type { Attributes } from 'sluice/rules'
-import type { Ask } from '../decider/decider.ts'
+import type { CheckRequest } from '../decider/decider.ts'
 import { shown } from '../shown.ts'
-import { BadRequest } from './exchange.ts'
+import { BadRequest } from './http-answer.ts'
 
 export const MOST_ATTRIBUTES = 64
 export const MOST_IN_A_BATCH = 1000
@@ -14,17 +14,17 @@ export function mapOf(text: string): Record<string, unknown> {
 }
 
 /** One question, or several in an array. */
-export function asksOf(text: string): Ask | readonly Ask[] {
+export function checkRequestsOf(text: string): CheckRequest | readonly CheckRequest[] {
   const body = parse(text)
-  if (!Array.isArray(body)) return askOf(body)
+  if (!Array.isArray(body)) return checkRequestOf(body)
   if (body.length === 0 || body.length > MOST_IN_A_BATCH) {
     throw new BadRequest(400, `expected 1 to ${MOST_IN_A_BATCH} checks, got ${body.length}`)
   }
-  return body.map(askOf)
+  return body.map(checkRequestOf)
 }
 
 /** `cost` is what it costs, 1 without it; all else is what is known about the subject. */
-export function askOf(body: unknown): Ask {
+export function checkRequestOf(body: unknown): CheckRequest {
   if (!isMap(body)) throw notAMap(body)
   const { cost = 1, ...subject } = body
   const names = Object.keys(subject)

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { readSources } from './sources.ts'
+import { readSources } from './source-files.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-sources-'))
 afterAll(() => rmSync(folder, { recursive: true }))

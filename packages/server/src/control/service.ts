@@ -1,12 +1,12 @@
 import type { Clock } from 'sluice'
-import { Engine, siteOf } from './control/engine.ts'
-import { RulesKeeper } from './control/rules-keeper.ts'
-import type { Maybe } from './decider/decider.ts'
-import type { ParsedRules } from './decider/local-decider.ts'
+import type { Awaitable } from '../awaitable.ts'
+import type { ParsedRules } from '../decider/local-decider.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { ServiceSettings } from '../settings.ts'
 import { type Background, type Doors, openAdminSocket, openDoors } from './doors.ts'
+import { Engine, siteOf } from './engine.ts'
 import type { Log } from './log.ts'
-import type { Metrics } from './metrics.ts'
-import type { Settings } from './settings.ts'
+import { RulesFiles } from './rules-files.ts'
 
 export interface Service extends Omit<Doors, 'count'> {
   /** Reads the rules again; false where they are wrong and the old ones stay. */
@@ -14,7 +14,7 @@ export interface Service extends Omit<Doors, 'count'> {
 }
 
 /** One process that decides and speaks all protocols. Comes back when all doors are open. Tests bring a clock. */
-export async function startService(settings: Settings, log: Log, clock?: Clock): Promise<Service> {
+export async function startService(settings: ServiceSettings, log: Log, clock?: Clock): Promise<Service> {
   const { engine, keeper } = openEngine(settings, log, clock)
   try {
     await engine.connected
@@ -45,8 +45,8 @@ export async function startService(settings: Settings, log: Log, clock?: Clock):
 }
 
 /** What decides, with its rules loaded. */
-export function openEngine(settings: Settings, log: Log, clock?: Clock): { engine: Engine; keeper: RulesKeeper } {
-  const keeper = new RulesKeeper(settings, log, {
+export function openEngine(settings: ServiceSettings, log: Log, clock?: Clock): { engine: Engine; keeper: RulesFiles } {
+  const keeper = new RulesFiles(settings, log, {
     use: rules => engine.use(rules),
     counted: result => engine.metrics.reloaded(result),
   })
@@ -64,9 +64,9 @@ export function openEngine(settings: Settings, log: Log, clock?: Clock): { engin
 /** What doors need beside a decider, which may be in this process or in another. */
 export function backgroundOf(
   log: Log,
-  keeper: RulesKeeper,
+  keeper: RulesFiles,
   metrics: Metrics,
-  metricsText: () => Maybe<string>,
+  metricsText: () => Awaitable<string>,
 ): Background {
   let own: ParsedRules['own']
   let site = siteOf(keeper.current)

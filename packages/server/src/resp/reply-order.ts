@@ -1,14 +1,14 @@
 import type { Finish } from './commands/command.ts'
-import type { Reply } from './reply.ts'
+import type { ReplyWriter } from './reply-writer.ts'
 
 /** What writes a reply; undefined until its answer is there. */
-interface Turn {
+interface PendingReply {
   write: Finish | undefined
 }
 
 /** Replies that wait for their turn, in the order of their questions. */
-export class Turns {
-  private readonly waiting: Turn[] = []
+export class ReplyOrder {
+  private readonly waiting: PendingReply[] = []
   private readonly onDue: () => void
   private isDue = false
 
@@ -28,7 +28,7 @@ export class Turns {
 
   /** One whose answer is still to come. */
   addLater(later: Promise<Finish>): void {
-    const turn: Turn = { write: undefined }
+    const turn: PendingReply = { write: undefined }
     this.waiting.push(turn)
     void later.then(write => {
       turn.write = write
@@ -43,7 +43,7 @@ export class Turns {
   }
 
   /** Writes those whose turn it is. */
-  write(reply: Reply): void {
+  write(reply: ReplyWriter): void {
     let count = 0
     for (const { write } of this.waiting) {
       if (write === undefined) break

@@ -3,7 +3,7 @@
  * may stand for the key. It is left in `hi` and `lo`, since a pair would be allocated; `lo` is never 0, which marks a
  * free place in a table.
  */
-export class KeyHash {
+export class HalfSipHash {
   hi = 0
   lo = 0
   private readonly key0: number

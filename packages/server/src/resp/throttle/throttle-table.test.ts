@@ -1,25 +1,25 @@
 import { random } from 'sluice/testing'
 import { expect, test } from 'vitest'
-import { Shard } from '../shard.ts'
-import { Cells } from './cells.ts'
+import { TableShard } from './table-shard.ts'
+import { ThrottleTable } from './throttle-table.ts'
 
 const NOW = 1_700_000_000_000_000
 const HOUR = 3_600_000_000
 
-function seek(cells: Cells, key: string, now: number): number {
+function seek(cells: ThrottleTable, key: string, now: number): number {
   const bytes = Buffer.from(key)
   cells.seek(bytes, 0, bytes.length, now)
   return cells.micros
 }
 
 /** Sets the time of a key, `aheadUs` from now. */
-function put(cells: Cells, key: string, now: number, aheadUs = HOUR): void {
+function put(cells: ThrottleTable, key: string, now: number, aheadUs = HOUR): void {
   seek(cells, key, now)
   cells.write(now + aheadUs, 7, now)
 }
 
 test('a key is found with the time it was given, among many, through growth', () => {
-  const cells = new Cells(2 ** 20)
+  const cells = new ThrottleTable(2 ** 20)
   const known = new Map<string, number>()
   const next = random(1)
   const wrong: string[] = []
@@ -37,7 +37,7 @@ test('a key is found with the time it was given, among many, through growth', ()
 })
 
 test('a forgotten key is as if it had never been, and its neighbours stay', () => {
-  const cells = new Cells(1000)
+  const cells = new ThrottleTable(1000)
   for (let i = 0; i < 500; i++) put(cells, `${i}`, NOW)
   for (let i = 0; i < 500; i += 2) {
     seek(cells, `${i}`, NOW)
@@ -47,14 +47,14 @@ test('a forgotten key is as if it had never been, and its neighbours stay', () =
 })
 
 test('idle keys give their places away: a stream of new keys takes no more room than those that are live', () => {
-  const cells = new Cells(2 ** 20)
+  const cells = new ThrottleTable(2 ** 20)
   for (let i = 0; i < 100_000; i++) put(cells, `${i}`, NOW + i, 1000)
   expect(cells.size).toBeLessThan(30_000)
   expect(cells.overflowed).toBe(0)
 })
 
 test('a passed flood leaves nothing behind', () => {
-  const cells = new Cells(2 ** 20)
+  const cells = new ThrottleTable(2 ** 20)
   for (let i = 0; i < 50_000; i++) put(cells, `${i}`, NOW)
   expect(cells.size).toBe(50_000)
   const later = NOW + 2 * HOUR
@@ -63,7 +63,7 @@ test('a passed flood leaves nothing behind', () => {
 })
 
 test('a full table gives no fresh start: keys without a place share a few', () => {
-  const cells = new Cells(100)
+  const cells = new ThrottleTable(100)
   let fresh = 0
   for (let i = 0; i < 50_000; i++) {
     if (seek(cells, `${i}`, NOW) < NOW) {
@@ -77,7 +77,7 @@ test('a full table gives no fresh start: keys without a place share a few', () =
 })
 
 test('a full table finds the places of idle keys again', () => {
-  const cells = new Cells(10_000)
+  const cells = new ThrottleTable(10_000)
   for (let i = 0; i < 10_000; i++) put(cells, `${i}`, NOW, i < 5000 ? 1000 : HOUR)
   const overflowed = cells.overflowed
   for (let i = 0; i < 5000; i++) put(cells, `new ${i}`, NOW + 2000)
@@ -87,13 +87,13 @@ test('a full table finds the places of idle keys again', () => {
 })
 
 test('keys that have a place keep it when the table is full', () => {
-  const cells = new Cells(100)
+  const cells = new ThrottleTable(100)
   for (let i = 0; i < 5000; i++) put(cells, `${i}`, NOW, HOUR + i)
   for (let i = 0; i < 100; i++) expect([i, seek(cells, `${i}`, NOW)]).toEqual([i, NOW + HOUR + i])
 })
 
 test('a key that gets a place starts from the cell it shared, and then has it for itself', () => {
-  const cells = new Cells(1)
+  const cells = new ThrottleTable(1)
   put(cells, 'first', NOW)
   put(cells, 'second', NOW, 5 * HOUR)
   expect(cells.overflowed).toBe(1)
@@ -108,7 +108,7 @@ test('a key that gets a place starts from the cell it shared, and then has it fo
 })
 
 test('a pooled key cannot be forgotten: it would be a fresh start for all who share it', () => {
-  const cells = new Cells(1)
+  const cells = new ThrottleTable(1)
   put(cells, 'first', NOW)
   put(cells, 'second', NOW)
   seek(cells, 'second', NOW)
@@ -117,7 +117,7 @@ test('a pooled key cannot be forgotten: it would be a fresh start for all who sh
 })
 
 test('a full shard is searched once for many keys that were turned away, not for each of them', () => {
-  const shard = new Shard() // of 64 places
+  const shard = new TableShard() // of 64 places
   const asked = (times: number) => Array.from({ length: times }, () => shard.isWorthSearching())
   expect(asked(4)).toEqual([false, false, false, true])
   shard.rebuild(NOW)

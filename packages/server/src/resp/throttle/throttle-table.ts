@@ -1,5 +1,5 @@
-import { Shard } from '../shard.ts'
-import { KeyHash } from './key-hash.ts'
+import { HalfSipHash } from './half-sip-hash.ts'
+import { TableShard } from './table-shard.ts'
 
 /**
  * Keys to one time each, in typed arrays: no object for a key, nothing for the garbage collector to walk, and a long key
@@ -10,18 +10,18 @@ import { KeyHash } from './key-hash.ts'
  * A full table gives no fresh start: keys without a place share pooled cells, chosen by hash, and a key that gets a place
  * starts from there.
  */
-export class Cells {
+export class ThrottleTable {
   /** The time of the key sought last: long past without one. */
   micros = 0
   nanos = 0
   /** How often a key was decided on a pooled cell. */
   overflowed = 0
-  private readonly hash: KeyHash
-  private readonly shards: readonly Shard[]
+  private readonly hash: HalfSipHash
+  private readonly shards: readonly TableShard[]
   /** How many keys a shard may hold: when one is full, the others nearly are, too. */
   private readonly mostKeys: number
-  private readonly pool = new Shard(POOL)
-  private shard: Shard
+  private readonly pool = new TableShard(POOL)
+  private shard: TableShard
   /** Where the key sought last stands; -1 without a place of its own. */
   private at = -1
   private isOwn = false
@@ -30,9 +30,9 @@ export class Cells {
 
   constructor(maxKeys: number) {
     const secret = crypto.getRandomValues(new Int32Array(2))
-    this.hash = new KeyHash(secret[0]!, secret[1]!)
+    this.hash = new HalfSipHash(secret[0]!, secret[1]!)
     const shards = 2 ** Math.min(MOST_SHARDS_LOG2, Math.max(0, Math.floor(Math.log2(maxKeys / KEYS_PER_SHARD))))
-    this.shards = Array.from({ length: shards }, () => new Shard())
+    this.shards = Array.from({ length: shards }, () => new TableShard())
     this.mostKeys = Math.floor(maxKeys / shards)
     this.shard = this.shards[0]!
   }
@@ -73,7 +73,7 @@ export class Cells {
     this.shard.nanos[this.at] = 0
   }
 
-  private read(shard: Shard, at: number): void {
+  private read(shard: TableShard, at: number): void {
     this.micros = shard.micros[at]!
     this.nanos = shard.nanos[at]!
   }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { StoreUnavailable } from 'sluice'
 
 /** What a route answers. */
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number
   readonly body: string | Buffer
   readonly type?: string
@@ -14,9 +14,9 @@ export interface Answer {
 export class BadRequest extends Error {
   override readonly name = 'BadRequest'
   readonly status: number
-  readonly fields: Answer['fields']
+  readonly fields: HttpAnswer['fields']
 
-  constructor(status: number, message: string, fields?: Answer['fields']) {
+  constructor(status: number, message: string, fields?: HttpAnswer['fields']) {
     super(message)
     this.status = status
     this.fields = fields
@@ -57,16 +57,16 @@ export function readBody(request: IncomingMessage, then: (error: BadRequest | un
   request.on('end', () => done())
 }
 
-export function json(status: number, value: unknown, fields?: Answer['fields']): Answer {
+export function json(status: number, value: unknown, fields?: HttpAnswer['fields']): HttpAnswer {
   return { status, body: JSON.stringify(value), ...(fields !== undefined && { fields }) }
 }
 
-export function problem(status: number, message: string, fields?: Answer['fields']): Answer {
+export function problem(status: number, message: string, fields?: HttpAnswer['fields']): HttpAnswer {
   return json(status, { error: message }, fields)
 }
 
 /** One write: status line, fields and body together. */
-export function send(response: ServerResponse, { status, body, type = JSON_TYPE, fields }: Answer): void {
+export function send(response: ServerResponse, { status, body, type = JSON_TYPE, fields }: HttpAnswer): void {
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
   const own = { 'Content-Type': type, 'Content-Length': length }
   response.writeHead(status, fields === undefined ? own : { ...own, ...fields })

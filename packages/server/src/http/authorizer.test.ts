@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import type { BadRequest } from './exchange.ts'
-import { type Caller, type Gate, type Right, socketGate, TokenGate } from './gate.ts'
+import { type Authorizer, type Caller, type Right, socketAuthorizer, TokenAuthorizer } from './authorizer.ts'
+import type { BadRequest } from './http-answer.ts'
 
 const LOCAL: Caller = { authorization: undefined, host: '127.0.0.1:8080', origin: undefined, peer: '127.0.0.1' }
 const NO_TOKENS = { adminToken: '', checkToken: '', hosts: '' }
 const RIGHTS: readonly Right[] = ['page', 'decide', 'check', 'admin']
 
 /** 200, or the status that keeps it out. */
-function status(gate: Gate, right: Right, caller: Partial<Caller>): number {
+function status(authorizer: Authorizer, right: Right, caller: Partial<Caller>): number {
   try {
-    gate.pass(right, { ...LOCAL, ...caller })
+    authorizer.pass(right, { ...LOCAL, ...caller })
     return 200
   } catch (error) {
     return (error as BadRequest).status
@@ -17,7 +17,7 @@ function status(gate: Gate, right: Right, caller: Partial<Caller>): number {
 }
 
 describe('without tokens', () => {
-  const gate = new TokenGate({ ...NO_TOKENS, hosts: 'Sluice.example,limits.internal' })
+  const authorizer = new TokenAuthorizer({ ...NO_TOKENS, hosts: 'Sluice.example,limits.internal' })
 
   test.each<[what: string, caller: Partial<Caller>]>([
     ['from 127.0.0.1', {}],
@@ -38,7 +38,7 @@ describe('without tokens', () => {
     ],
     ['from another machine over IPv6', { peer: '2001:db8::7', host: 'sluice.default.svc' }],
   ])('whoever calls %s may check, and no operator may call', (_, caller) => {
-    expect(RIGHTS.map(right => status(gate, right, caller))).toEqual([200, 200, 200, 403])
+    expect(RIGHTS.map(right => status(authorizer, right, caller))).toEqual([200, 200, 200, 403])
   })
 
   test.each<[what: string, caller: Partial<Caller>]>([
@@ -61,18 +61,18 @@ describe('without tokens', () => {
     ['from a page, by no name', { host: undefined, origin: 'http://127.0.0.1:8080' }],
     ['from a page of the name that leads here', { host: 'rebound.example', origin: 'http://rebound.example' }],
   ])('whoever calls %s may have a request decided, and nothing else', (_, caller) => {
-    expect(RIGHTS.map(right => status(gate, right, caller))).toEqual([403, 200, 403, 403])
+    expect(RIGHTS.map(right => status(authorizer, right, caller))).toEqual([403, 200, 403, 403])
   })
 })
 
 describe('with tokens', () => {
   const bearer = (token: string): Partial<Caller> => ({ peer: '192.0.2.7', authorization: `Bearer ${token}` })
   const foreign = { host: 'rebound.example', origin: 'https://evil.example' }
-  const both = new TokenGate({ ...NO_TOKENS, adminToken: 'admin', checkToken: 'check' })
-  const adminOnly = new TokenGate({ ...NO_TOKENS, adminToken: 'admin' })
-  const checkOnly = new TokenGate({ ...NO_TOKENS, checkToken: 'check' })
+  const both = new TokenAuthorizer({ ...NO_TOKENS, adminToken: 'admin', checkToken: 'check' })
+  const adminOnly = new TokenAuthorizer({ ...NO_TOKENS, adminToken: 'admin' })
+  const checkOnly = new TokenAuthorizer({ ...NO_TOKENS, checkToken: 'check' })
 
-  test.each<[what: string, gate: Gate, caller: Partial<Caller>, statuses: number[]]>([
+  test.each<[what: string, authorizer: Authorizer, caller: Partial<Caller>, statuses: number[]]>([
     ['both are set, none is brought', both, {}, [200, 401, 401, 401]],
     ['both are set, another is brought', both, bearer('other'), [200, 401, 401, 401]],
     ['both are set, the check token is brought', both, bearer('check'), [200, 200, 200, 401]],
@@ -85,12 +85,12 @@ describe('with tokens', () => {
     ['it is brought by another name', adminOnly, { ...bearer('admin'), ...foreign, peer: '::1' }, [200, 200, 200, 200]],
     ['the check token is set, none is brought', checkOnly, {}, [200, 401, 401, 403]],
     ['the check token is set and brought', checkOnly, bearer('check'), [200, 200, 200, 403]],
-  ])('where %s', (_, gate, caller, statuses) => {
-    expect(RIGHTS.map(right => status(gate, right, caller))).toEqual(statuses)
+  ])('where %s', (_, authorizer, caller, statuses) => {
+    expect(RIGHTS.map(right => status(authorizer, right, caller))).toEqual(statuses)
   })
 })
 
 test('over the admin socket everything is allowed', () => {
   const caller = { peer: undefined, host: 'localhost', origin: undefined }
-  expect(RIGHTS.map(right => status(socketGate, right, caller))).toEqual([200, 200, 200, 200])
+  expect(RIGHTS.map(right => status(socketAuthorizer, right, caller))).toEqual([200, 200, 200, 200])
 })

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import type { Decider } from './decider/decider.ts'
-import { socketGate, TokenGate } from './http/gate.ts'
-import { type HttpOptions, startHttp } from './http/server.ts'
-import { startResp } from './resp/server.ts'
-import { startGrpc } from './rls/grpc/grpc-server.ts'
-import type { Settings } from './settings.ts'
+import type { Decider } from '../decider/decider.ts'
+import { socketAuthorizer, TokenAuthorizer } from '../http/authorizer.ts'
+import { type HttpOptions, startHttp } from '../http/server.ts'
+import { startResp } from '../resp/server.ts'
+import { startGrpc } from '../rls/grpc/grpc-server.ts'
+import type { ServiceSettings } from '../settings.ts'
 
 export interface Ports {
   readonly http: number
@@ -24,10 +24,10 @@ export interface Doors {
 /** What the doors of a service have in common. */
 export type Background = Pick<HttpOptions, 'metrics' | 'metricsText' | 'site' | 'onError'>
 
-export async function openDoors(settings: Settings, decider: Decider, background: Background): Promise<Doors> {
+export async function openDoors(settings: ServiceSettings, decider: Decider, background: Background): Promise<Doors> {
   const { host, checkToken, drainMs } = settings
   const { onError } = background
-  const gate = new TokenGate(settings)
+  const authorizer = new TokenAuthorizer(settings)
   const closers: ((graceMs: number) => Promise<void>)[] = []
   const opened = <T extends { close(graceMs: number): Promise<void> }>(door: T): T => {
     closers.push(graceMs => door.close(graceMs))
@@ -35,7 +35,9 @@ export async function openDoors(settings: Settings, decider: Decider, background
   }
   const close = async (graceMs: number) => void (await Promise.all(closers.map(one => one(graceMs))))
   try {
-    const http = opened(await startHttp({ ...background, gate, where: { host, port: settings.httpPort }, decider }))
+    const http = opened(
+      await startHttp({ ...background, authorizer, where: { host, port: settings.httpPort }, decider }),
+    )
     const tls = tlsOf(settings)
     const grpc = opened(
       await startGrpc({
@@ -43,7 +45,7 @@ export async function openDoors(settings: Settings, decider: Decider, background
         host,
         port: settings.grpcPort,
         onError,
-        ...(checkToken !== '' && { opens: authorization => gate.checks(authorization) }),
+        ...(checkToken !== '' && { opens: authorization => authorizer.checks(authorization) }),
         ...(tls && { tls }),
       }),
     )
@@ -62,15 +64,15 @@ export async function openDoors(settings: Settings, decider: Decider, background
 
 /** The socket of operators, if there is to be one. */
 export async function openAdminSocket(
-  { adminSocket, drainMs }: Settings,
+  { adminSocket, drainMs }: ServiceSettings,
   decider: Decider,
   background: Background,
 ): Promise<{ close(): Promise<void> }> {
   if (adminSocket === '') return { close: async () => {} }
-  const door = await startHttp({ ...background, gate: socketGate, where: { path: adminSocket }, decider })
+  const door = await startHttp({ ...background, authorizer: socketAuthorizer, where: { path: adminSocket }, decider })
   return { close: () => door.close(drainMs) }
 }
 
-function tlsOf({ tlsCert, tlsKey }: Settings) {
+function tlsOf({ tlsCert, tlsKey }: ServiceSettings) {
   return tlsCert === '' ? undefined : { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) }
 }

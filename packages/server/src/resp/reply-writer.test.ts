@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { Reply } from './reply.ts'
+import { ReplyWriter } from './reply-writer.ts'
 
 const numbers = [0, 1, 9, 10, 99, 100, 1_000_000, 2 ** 31 - 1, 2 ** 31, 2 ** 53 - 1, -1, -10, -(2 ** 31), -(2 ** 53)]
 
 test.each([...numbers, 2n ** 63n - 1n, -(2n ** 63n)])('%s is written as it is', value => {
-  const reply = new Reply()
+  const reply = new ReplyWriter()
   reply.integer(value)
   expect(reply.take().toString()).toBe(`:${value}\r\n`)
 })
 
 test('what was taken stays as it is, however much comes after', () => {
-  const reply = new Reply()
+  const reply = new ReplyWriter()
   const taken: [Buffer, string][] = []
   for (let i = 0; i < 5000; i++) {
     const text = `${i} `.repeat(i % 50)
@@ -22,7 +22,7 @@ test('what was taken stays as it is, however much comes after', () => {
 })
 
 test('a reply larger than a slab comes out whole', () => {
-  const reply = new Reply()
+  const reply = new ReplyWriter()
   const long = Buffer.alloc(200_000, 'x')
   reply.simple('first')
   for (let i = 0; i < 3; i++) reply.bulk(long)
@@ -31,7 +31,7 @@ test('a reply larger than a slab comes out whole', () => {
 })
 
 test('what has to wait is taken out, and what was there before stays', () => {
-  const reply = new Reply()
+  const reply = new ReplyWriter()
   reply.simple('now')
   const { size } = reply
   reply.simple('later')
@@ -40,7 +40,7 @@ test('what has to wait is taken out, and what was there before stays', () => {
 })
 
 test('an error is one line, whatever its text', () => {
-  const reply = new Reply()
+  const reply = new ReplyWriter()
   reply.error('ERR a\r\n+OK\r\n')
   expect(reply.take().toString()).toBe('-ERR a  +OK  \r\n')
 })

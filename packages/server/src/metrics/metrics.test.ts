@@ -1,9 +1,9 @@
 import { startRedis, until } from 'sluice-harness'
 import { describe, expect, test } from 'vitest'
-import { type Served, served } from './fixtures/http/served.ts'
-import { scrape } from './fixtures/prometheus.ts'
-import { RawClient } from './fixtures/resp/raw-client.ts'
-import { rulesFile } from './fixtures/rules-file.ts'
+import { type Served, served } from '../fixtures/http/served.ts'
+import { scrape } from '../fixtures/prometheus.ts'
+import { RawClient } from '../fixtures/resp/raw-client.ts'
+import { rulesFile } from '../fixtures/rules-file.ts'
 import { Metrics, type Readings } from './metrics.ts'
 
 const RULES = `

@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Outbox } from './outbox.ts'
+import { ResponseQueue } from './response-queue.ts'
 
-function outbox() {
+function queue() {
   const left: string[] = []
   const errors: unknown[] = []
-  const box = new Outbox(error => errors.push(error))
+  const box = new ResponseQueue(error => errors.push(error))
   const put = (name: string, then = () => {}) =>
     box.put({
       leave: () => {
@@ -17,7 +17,7 @@ function outbox() {
 }
 
 test('what is ready in one turn leaves at its end, in order', async () => {
-  const { put, left } = outbox()
+  const { put, left } = queue()
   put('a')
   await Promise.resolve()
   put('b')
@@ -27,7 +27,7 @@ test('what is ready in one turn leaves at its end, in order', async () => {
 })
 
 test('what becomes ready while others leave has a turn of its own', async () => {
-  const { put, left } = outbox()
+  const { put, left } = queue()
   put('a', () => put('c'))
   put('b')
   await turn()
@@ -37,7 +37,7 @@ test('what becomes ready while others leave has a turn of its own', async () => 
 })
 
 test('one that cannot leave is told of, and keeps nobody', async () => {
-  const { put, left, errors } = outbox()
+  const { put, left, errors } = queue()
   const broken = new Error('the stream is gone')
   put('a', () => {
     throw broken

@@ -1,7 +1,7 @@
 import type { ServerHttp2Session } from 'node:http2'
 import type { OpenCalls } from './open-calls.ts'
 
-export interface Patience {
+export interface CallLimits {
   readonly patienceMs: number
   readonly keepaliveMs: number
 }
@@ -10,12 +10,12 @@ const LONGEST_ROUND_MS = 1000
 const ROUNDS_PER_PATIENCE = 4
 
 /** Ends what nobody else would: calls that go on for too long, and connections with nobody at the other end. */
-export class Housekeeping {
+export class CallReaper {
   private readonly calls: NodeJS.Timeout
   private readonly pings: NodeJS.Timeout
   private readonly silent = new WeakSet<ServerHttp2Session>()
 
-  constructor(open: OpenCalls, sessions: ReadonlySet<ServerHttp2Session>, { patienceMs, keepaliveMs }: Patience) {
+  constructor(open: OpenCalls, sessions: ReadonlySet<ServerHttp2Session>, { patienceMs, keepaliveMs }: CallLimits) {
     const roundMs = Math.min(LONGEST_ROUND_MS, patienceMs / ROUNDS_PER_PATIENCE)
     this.calls = setInterval(() => {
       const now = performance.now()

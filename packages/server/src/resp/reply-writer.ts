@@ -1,5 +1,5 @@
 import type { Integer } from './integer.ts'
-import type { Verdict } from './throttle/throttle.ts'
+import type { ThrottleVerdict } from './throttle/throttle.ts'
 
 const CR = 0x0d
 const LF = 0x0a
@@ -19,7 +19,7 @@ const NUMBER_BYTES = 23
  * They are put into a slab that is never used twice: a socket may hold on to what it was given, and a copy would cost more
  * than a fresh slab now and then. One object serves all connections: replies are taken before another's are made.
  */
-export class Reply {
+export class ReplyWriter {
   private slab: Buffer = Buffer.allocUnsafeSlow(SLAB_BYTES)
   private from = 0
   private at = 0
@@ -94,7 +94,7 @@ export class Reply {
   }
 
   /** The five integers. */
-  verdict(verdict: Verdict): void {
+  verdict(verdict: ThrottleVerdict): void {
     this.reserve(6 * NUMBER_BYTES)
     this.number(STAR, 5)
     this.number(COLON, verdict.limited ? 1 : 0)

@@ -1,5 +1,5 @@
 /** An answer that is ready. */
-export interface Leaving {
+export interface QueuedResponse {
   leave(): void
 }
 
@@ -8,20 +8,20 @@ export interface Leaving {
  * client that sleeps is woken once for all of them; woken for each, the waking costs more than the deciding. And where
  * each leaves as it is made, many are always half-way out: the garbage collector finds them alive, and moves them.
  */
-export class Outbox {
-  private waiting: Leaving[] = []
+export class ResponseQueue {
+  private waiting: QueuedResponse[] = []
   private readonly onError: (error: unknown) => void
 
   constructor(onError: (error: unknown) => void) {
     this.onError = onError
   }
 
-  put(answer: Leaving): void {
+  put(answer: QueuedResponse): void {
     if (this.waiting.push(answer) === 1) setImmediate(() => this.flush())
   }
 
   /** For one that has a reason not to wait; all before it leave first. */
-  putNow(answer: Leaving): void {
+  putNow(answer: QueuedResponse): void {
     this.flush()
     this.send(answer)
   }
@@ -33,7 +33,7 @@ export class Outbox {
   }
 
   /** One that cannot be sent must not keep the others. */
-  private send(answer: Leaving): void {
+  private send(answer: QueuedResponse): void {
     try {
       answer.leave()
     } catch (error) {

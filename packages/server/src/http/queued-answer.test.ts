@@ -2,15 +2,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { RawClient } from '../fixtures/resp/raw-client.ts'
-import { Outbox } from '../outbox.ts'
-import type { Answer } from './exchange.ts'
-import { reply } from './reply.ts'
+import { ResponseQueue } from '../net/response-queue.ts'
+import type { HttpAnswer } from './http-answer.ts'
+import { reply } from './queued-answer.ts'
 
 /** A server that notes when it reads and when it answers. */
-async function opened(answerTo: (path: string) => Answer) {
+async function opened(answerTo: (path: string) => HttpAnswer) {
   const notes: string[] = []
   const errors: unknown[] = []
-  const outbox = new Outbox(error => errors.push(error))
+  const queue = new ResponseQueue(error => errors.push(error))
   const server = createServer((request, response) => {
     notes.push(`read ${request.url}`)
     const end = response.end.bind(response)
@@ -18,7 +18,7 @@ async function opened(answerTo: (path: string) => Answer) {
       notes.push(`answered ${request.url}`)
       return end(body)
     }) as typeof response.end
-    reply(outbox, response, answerTo(request.url!))
+    reply(queue, response, answerTo(request.url!))
     notes.push(`put ${request.url}`)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -34,7 +34,7 @@ async function opened(answerTo: (path: string) => Answer) {
 }
 
 const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
-const plain = (path: string): Answer => ({ status: 200, body: `<${path}>` })
+const plain = (path: string): HttpAnswer => ({ status: 200, body: `<${path}>` })
 
 test('answers wait until all that came in has been read', async () => {
   const { notes, connected } = await opened(plain)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { RulesFileError } from './problems.ts'
 
 /** A file as it was read. */
-export interface Source {
+export interface SourceFile {
   readonly name: string
   readonly text: string
 }
@@ -12,7 +12,7 @@ export interface Source {
 const LARGEST_BYTES = 16 * 1024 * 1024
 
 /** A file, or all YAML files of a folder by name; those a name with a dot in front hides are left out. */
-export function readSources(path: string): Source[] {
+export function readSources(path: string): SourceFile[] {
   return attempt(path, () => {
     if (!statSync(path).isDirectory()) return [readSource(path)]
     const names = readdirSync(path).filter(isRulesName).sort()
@@ -25,7 +25,7 @@ export function isRulesName(name: string): boolean {
   return /^[^.].*\.ya?ml$/.test(name)
 }
 
-function readSource(name: string): Source {
+function readSource(name: string): SourceFile {
   return attempt(name, () => {
     const { size } = statSync(name)
     if (size > LARGEST_BYTES) throw unreadable(name, `expected at most ${LARGEST_BYTES} bytes, got ${size}`)

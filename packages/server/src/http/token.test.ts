@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isLoopback, Token } from './auth.ts'
+import { isLoopback, Token } from './token.ts'
 
 describe('a token', () => {
   const token = new Token('s3cret')

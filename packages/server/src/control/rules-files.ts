@@ -1,31 +1,31 @@
 import { fileURLToPath } from 'node:url'
 import type { ParsedRules } from '../decider/local-decider.ts'
-import type { Log } from '../log.ts'
 import { ruleChanges } from '../rules/changes.ts'
 import { descriptorChanges } from '../rules/descriptor-changes.ts'
 import { LiveRules, type LiveRulesOptions, type Reload } from '../rules/live.ts'
 import { type LoadedDescriptors, type LoadedRules, loadDescriptors, loadRules } from '../rules/load.ts'
 import { problemText } from '../rules/problems.ts'
-import type { Settings } from '../settings.ts'
+import type { ServiceSettings } from '../settings.ts'
+import type { Log } from './log.ts'
 
 /** What is served where nobody says otherwise. */
 export const SAMPLE = fileURLToPath(new URL('../../sample.yaml', import.meta.url))
 
-export interface KeeperHooks {
+export interface RulesFilesHooks {
   /** Takes rules up; one that throws keeps the old ones. */
   use(rules: ParsedRules): void
   counted(result: 'ok' | 'refused'): void
 }
 
 /** The rules of the service, both kinds, following their files. */
-export class RulesKeeper {
+export class RulesFiles {
   private readonly log: Log
-  private readonly hooks: KeeperHooks
+  private readonly hooks: RulesFilesHooks
   private readonly own: LiveRules<LoadedRules> | undefined
   private readonly envoy: LiveRules<LoadedDescriptors> | undefined
 
   /** Throws `RulesFileError` where the files cannot be used as they are. */
-  constructor({ rules, envoy }: Pick<Settings, 'rules' | 'envoy'>, log: Log, hooks: KeeperHooks) {
+  constructor({ rules, envoy }: Pick<ServiceSettings, 'rules' | 'envoy'>, log: Log, hooks: RulesFilesHooks) {
     this.log = log
     this.hooks = hooks
     const path = rules !== '' || envoy !== '' ? rules : SAMPLE

@@ -3,7 +3,7 @@ const SMALLEST = 64
 const PLACES_PER_SEARCH = 16
 
 /** Open addressing with linear probing: a key stands at its place or the next one that was not taken. */
-export class Shard {
+export class TableShard {
   /** Of each place the two halves of a hash; the first is 0 where it is free. */
   words!: Int32Array
   micros!: Float64Array

@@ -1,6 +1,6 @@
 import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { isRulesName } from './sources.ts'
+import { isRulesName } from './source-files.ts'
 
 /** Kubernetes swaps a link of this name to change all files of a ConfigMap at once. */
 const CONFIG_MAP_LINK = '..data'
@@ -11,7 +11,7 @@ const CONFIG_MAP_LINK = '..data'
  * Folders are watched, not files: editors and Kubernetes put a new file in the place of the old one, and a watch on the
  * file would go on watching the old. Where the path is a link, the folder it leads to is watched as well.
  */
-export class Watch {
+export class FileWatch {
   private readonly path: string
   private readonly onChange: () => void
   private watchers: FSWatcher[] = []

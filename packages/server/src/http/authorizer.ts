@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import { isLoopback, Token } from '../auth.ts'
-import { BadRequest } from './exchange.ts'
+import { BadRequest } from './http-answer.ts'
+import { isLoopback, Token } from './token.ts'
 
 /**
  * What a call needs. `page` and `check` must come from this service's own pages where a browser on this machine may have sent
@@ -17,12 +17,12 @@ export interface Caller {
   readonly peer: string | undefined
 }
 
-export interface Gate {
+export interface Authorizer {
   /** Throws `BadRequest` unless the caller has the right. */
   pass(right: Right, caller: Caller): void
 }
 
-export interface GateOptions {
+export interface AuthorizerOptions {
   readonly adminToken: string
   readonly checkToken: string
   /** Names of this service, separated by commas. */
@@ -35,19 +35,19 @@ const OPERATORS =
 const HOST = /^(?:\[([^\]]*)\]|([^:]*))(?::\d+)?$/
 
 /** Only the user who runs the service can open its admin socket, so whoever comes in there may do everything. */
-export const socketGate: Gate = { pass: () => {} }
+export const socketAuthorizer: Authorizer = { pass: () => {} }
 
 /**
  * The gate of the ports. An address proves nothing here: a proxy on this machine brings everybody in from loopback, so that
  * operators need a token. Nor does a connection from loopback mean that a program of this machine asks: it may be a browser
  * that shows a foreign page.
  */
-export class TokenGate implements Gate {
+export class TokenAuthorizer implements Authorizer {
   private readonly admin: Token | undefined
   private readonly check: Token | undefined
   private readonly hosts: ReadonlySet<string>
 
-  constructor({ adminToken, checkToken, hosts }: GateOptions) {
+  constructor({ adminToken, checkToken, hosts }: AuthorizerOptions) {
     this.admin = adminToken === '' ? undefined : new Token(adminToken)
     this.check = checkToken === '' ? undefined : new Token(checkToken)
     this.hosts = new Set(['localhost', ...hosts.toLowerCase().split(',')])

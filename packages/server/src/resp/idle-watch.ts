@@ -1,6 +1,6 @@
-import type { Connection } from './connection.ts'
+import type { RespConnection } from './connection.ts'
 
-export interface Patience {
+export interface IdleLimits {
   /** How long a connection may say nothing; 0 for ever. */
   readonly idleMs: number
   /** How long it may leave us waiting: for the rest of a command, or to read what it was sent. */
@@ -8,7 +8,7 @@ export interface Patience {
 }
 
 /** How a connection was found, and how often in a row. */
-interface Sight {
+interface Sighting {
   mark: number
   isStuck: boolean
   times: number
@@ -18,14 +18,14 @@ const LONGEST_ROUND_MS = 1000
 const ROUNDS_PER_LIMIT = 4
 
 /** Looks at all connections now and then, by one timer, and ends those that have not moved for too long. */
-export class Watch {
-  private readonly sights = new Map<Connection, Sight>()
-  private readonly patience: Patience
+export class IdleWatch {
+  private readonly sights = new Map<RespConnection, Sighting>()
+  private readonly patience: IdleLimits
   private readonly roundMs: number
   private readonly timer: NodeJS.Timeout
-  private readonly onTimeout: (connection: Connection) => void
+  private readonly onTimeout: (connection: RespConnection) => void
 
-  constructor(patience: Patience, onTimeout: (connection: Connection) => void) {
+  constructor(patience: IdleLimits, onTimeout: (connection: RespConnection) => void) {
     const shortest = Math.min(patience.stuckMs, patience.idleMs || Infinity)
     this.patience = patience
     this.onTimeout = onTimeout
@@ -33,11 +33,11 @@ export class Watch {
     this.timer = setInterval(() => this.round(), this.roundMs).unref()
   }
 
-  add(connection: Connection): void {
+  add(connection: RespConnection): void {
     this.sights.set(connection, { mark: -1, isStuck: false, times: 0 })
   }
 
-  remove(connection: Connection): void {
+  remove(connection: RespConnection): void {
     this.sights.delete(connection)
   }
 

@@ -1,23 +1,23 @@
 import type { DecisionJson, LimitMode, Settlement, ShadowState } from 'sluice'
 import type { Attributes, Explanation } from 'sluice/rules'
-import type { Readings } from '../metrics.ts'
-import type { Throttle, Ask as ThrottleAsk, Verdict } from '../resp/throttle/throttle.ts'
+import type { Readings } from '../metrics/metrics.ts'
+import type { Throttle, ThrottleRequest, ThrottleVerdict } from '../resp/throttle/throttle.ts'
 import type { RateLimitRequest, RateLimitResponse } from '../rls/service.ts'
-import type { Actual, Ask, Block, Decider, Reserved } from './decider.ts'
-import { type Answers, type Asked, FarError, type Question } from './wire.ts'
+import type { Actual, Block, CheckRequest, Decider, Reserved } from './decider.ts'
+import { type RemoteCall, type RemoteCalls, RemoteError, type RemoteResults } from './wire.ts'
 
 /**
  * Decides by asking the process that owns the state. All that is asked in one turn of the event loop travels in one
  * message, so that under load a message between processes is shared by many decisions.
  */
-export class FarDecider implements Decider {
+export class RemoteDecider implements Decider {
   readonly throttle: Throttle
-  private readonly send: (asked: Asked) => void
+  private readonly send: (asked: RemoteCalls) => void
   private readonly waiting = new Map<number, { resolve: (value: never) => void; reject: (error: unknown) => void }>()
-  private queue: Question[] = []
+  private queue: RemoteCall[] = []
   private nextId = 0
 
-  constructor(send: (asked: Asked) => void) {
+  constructor(send: (asked: RemoteCalls) => void) {
     this.send = send
     this.throttle = {
       decide: (ask, verdict) => this.decide(ask, verdict),
@@ -27,24 +27,24 @@ export class FarDecider implements Decider {
   }
 
   /** What the owner has answered. */
-  receive(answers: Answers): void {
+  receive(answers: RemoteResults): void {
     for (const { id, value, error } of answers) {
       const waiting = this.waiting.get(id)
       this.waiting.delete(id)
       if (error === undefined) waiting?.resolve(value as never)
-      else waiting?.reject(new FarError(error))
+      else waiting?.reject(new RemoteError(error))
     }
   }
 
-  check(ask: Ask): Promise<DecisionJson> {
+  check(ask: CheckRequest): Promise<DecisionJson> {
     return this.ask('check', ask)
   }
 
-  peek(ask: Ask): Promise<DecisionJson> {
+  peek(ask: CheckRequest): Promise<DecisionJson> {
     return this.ask('peek', ask)
   }
 
-  refund(ask: Ask): Promise<void> {
+  refund(ask: CheckRequest): Promise<void> {
     return this.ask('refund', ask)
   }
 
@@ -56,7 +56,7 @@ export class FarDecider implements Decider {
     return this.ask('block', subject, options)
   }
 
-  reserve(ask: Ask, ttlMs: number): Promise<Reserved> {
+  reserve(ask: CheckRequest, ttlMs: number): Promise<Reserved> {
     return this.ask('reserve', ask, ttlMs)
   }
 
@@ -64,7 +64,7 @@ export class FarDecider implements Decider {
     return this.ask('settle', id, actual)
   }
 
-  explain(ask: Ask): Promise<readonly Explanation[]> {
+  explain(ask: CheckRequest): Promise<readonly Explanation[]> {
     return this.ask('explain', ask)
   }
 
@@ -85,13 +85,13 @@ export class FarDecider implements Decider {
     return this.ask('metrics', readings)
   }
 
-  private async decide(ask: ThrottleAsk, verdict: Verdict): Promise<void> {
+  private async decide(ask: ThrottleRequest, verdict: ThrottleVerdict): Promise<void> {
     const { bytes, start, end, interval, limit, quantity } = ask
     const key = Buffer.from(bytes.subarray(start, end))
-    Object.assign(verdict, await this.ask<Verdict>('throttle', { key, interval, limit, quantity }))
+    Object.assign(verdict, await this.ask<ThrottleVerdict>('throttle', { key, interval, limit, quantity }))
   }
 
-  private ask<T>(method: Question['method'], ...args: unknown[]): Promise<T> {
+  private ask<T>(method: RemoteCall['method'], ...args: unknown[]): Promise<T> {
     return new Promise((resolve, reject) => {
       const id = this.nextId++
       this.waiting.set(id, { resolve, reject })

@@ -1,0 +1,6 @@
+/** An answer that may have to be waited for: a store in this process answers at once, another one later. */
+export type Awaitable<T> = T | Promise<T>
+
+export function andThen<T, U>(value: Awaitable<T>, next: (value: T) => U): Awaitable<U> {
+  return value instanceof Promise ? value.then(next) : next(value)
+}
