@@ -9,7 +9,7 @@ interface Door {
 }
 
 endWithParent()
-const path = createRequire(import.meta.url).resolve('sluice-server/dist/rls/grpc-server.js')
+const path = createRequire(import.meta.url).resolve('sluice-server/dist/rls/grpc/grpc-server.js')
 const { startGrpc }: Door = await import(pathToFileURL(path).href)
 const answer = { overall: 1, statuses: [{ code: 1, limitRemaining: 99 }] }
 const { port } = await startGrpc({ port: 0, service: { shouldRateLimit: () => answer } })
