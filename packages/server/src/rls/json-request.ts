@@ -1,7 +1,7 @@
 import { shown } from '../shown.ts'
 import { GrpcError } from './grpc/grpc-status.ts'
 import { MOST_DESCRIPTORS, MOST_ENTRIES, tooMany, wellFormed } from './request-bounds.ts'
-import { type Descriptor, type DescriptorEntry, type Override, type RateLimitRequest, UNITS } from './service.ts'
+import { type Descriptor, type Override, type RateLimitRequest, UNITS, type WireEntry } from './service.ts'
 
 const MOST_UINT32 = 0xffff_ffff
 const MOST_UINT64 = 2n ** 64n - 1n
@@ -38,7 +38,7 @@ function descriptorOf(value: unknown, where: string): Descriptor {
   }
 }
 
-function entryOf(value: unknown, where: string): DescriptorEntry {
+function entryOf(value: unknown, where: string): WireEntry {
   const entry = fieldsOf(value, where, ['key', 'value'])
   return { key: textOf(entry.key, `${where}.key`), value: textOf(entry.value, `${where}.value`) }
 }

@@ -1,6 +1,6 @@
 import { ProtobufReader } from './protobuf-reader.ts'
 import { MOST_DESCRIPTORS, MOST_ENTRIES, tooMany, wellFormed } from './request-bounds.ts'
-import type { Descriptor, DescriptorEntry, Override, RateLimitRequest } from './service.ts'
+import type { Descriptor, Override, RateLimitRequest, WireEntry } from './service.ts'
 
 // Tags: the field's number times 8, plus 2 for what has a length and 0 for a number. A field of another type than it
 // should be has another tag, and is passed over like one that nobody knows.
@@ -26,7 +26,7 @@ export function decodeRequest(bytes: Buffer): RateLimitRequest {
 /** An envoy.extensions.common.ratelimit.v3.RateLimitDescriptor. */
 function descriptorOf(reader: ProtobufReader): Descriptor {
   const outer = reader.enter()
-  let entries: DescriptorEntry[] | undefined
+  let entries: WireEntry[] | undefined
   let limit: Override | undefined
   let hitsAddend: number | undefined
   while (!reader.isAtEnd) {
@@ -49,7 +49,7 @@ function added<T>(list: T[] | undefined, item: T): T[] {
   return list
 }
 
-function entryOf(reader: ProtobufReader): DescriptorEntry {
+function entryOf(reader: ProtobufReader): WireEntry {
   const outer = reader.enter()
   let key = ''
   let value = ''

@@ -1,6 +1,6 @@
 import { duration, uint32 } from './carried-numbers.ts'
 import { ProtobufWriter } from './protobuf-writer.ts'
-import type { DescriptorEntry, RateLimitResponse, Status, WireLimit } from './service.ts'
+import type { RateLimitResponse, Status, WireEntry, WireLimit } from './service.ts'
 
 /** One for all, since a message is written in one go; cleared first, because the one before may have broken off. */
 const writer = new ProtobufWriter()
@@ -14,7 +14,7 @@ export function encodeResponse({ overall, statuses, headers }: RateLimitResponse
   return writer.takeFrame()
 }
 
-function writeHeader({ key, value }: DescriptorEntry): void {
+function writeHeader({ key, value }: WireEntry): void {
   const before = writer.size
   writer.text(2, value)
   writer.text(1, key)

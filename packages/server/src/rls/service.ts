@@ -19,14 +19,14 @@ export interface RateLimitRequest {
 }
 
 export interface Descriptor {
-  readonly entries: readonly DescriptorEntry[]
+  readonly entries: readonly WireEntry[]
   /** Takes the place of the limit in the rules. */
   readonly limit?: Override | undefined
   /** Takes the place of the request's. 0 looks and charges nothing. What cannot be a cost is the largest that can. */
   readonly hitsAddend?: number | undefined
 }
 
-export interface DescriptorEntry {
+export interface WireEntry {
   readonly key: string
   readonly value: string
 }
@@ -41,7 +41,7 @@ export interface RateLimitResponse {
   readonly overall: Code
   readonly statuses: readonly Status[]
   /** For Envoy to add to the response of whoever asked it. */
-  readonly headers?: readonly DescriptorEntry[] | undefined
+  readonly headers?: readonly WireEntry[] | undefined
 }
 
 export interface Status {

@@ -35,7 +35,9 @@ export const SCHEMAS = {
     ...subject({ cost: { ...whole, default: 1 } }),
     description: 'What is known about the subject, and what it costs.',
   },
-  CheckRequests: { oneOf: [ref('CheckRequest'), { type: 'array', items: ref('CheckRequest'), minItems: 1, maxItems: MOST_IN_A_BATCH }] },
+  CheckRequests: {
+    oneOf: [ref('CheckRequest'), { type: 'array', items: ref('CheckRequest'), minItems: 1, maxItems: MOST_IN_A_BATCH }],
+  },
   Query: { type: 'object', additionalProperties: string, description: 'The subject, and `cost`.' },
   Reserve: subject({
     cost: { ...whole, default: 1 },
