@@ -1,6 +1,6 @@
 export { addressRanges } from './address/cidr.ts'
 export { type AddressSource, clientAddress, type TrustProxy } from './address/client-address.ts'
-export type { Ended } from './guard/ended.ts'
+export type { ResponseEnd } from './guard/ended.ts'
 export { createGuard, type Guard } from './guard/guard.ts'
 export type { GuardEvent } from './guard/guard-event.ts'
 export type { GuardLimit } from './guard/guard-limit.ts'
@@ -23,7 +23,7 @@ export {
   username,
 } from './request/identity.ts'
 export { canonicalPath, pathsOf } from './request/path-readings.ts'
-export type { Seen } from './request/request-facts.ts'
+export type { RequestView } from './request/request-facts.ts'
 export type { RefusalParts } from './response/changed-refusal.ts'
 export {
   type Description,

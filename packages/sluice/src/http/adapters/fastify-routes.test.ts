@@ -6,7 +6,7 @@ import { farMemory } from '../../fixtures/stores/far-memory.ts'
 import { slidingWindow } from '../../policy.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { type Hook, type Route, rateLimit } from '../fastify.ts'
-import { createGuard, type GuardOptions, header, route, type Seen } from '../index.ts'
+import { createGuard, type GuardOptions, header, type RequestView, route } from '../index.ts'
 
 const clock = fakeClock()
 const five = { policy: '5/m', clock } as const
@@ -127,7 +127,10 @@ describe("a route's own config", () => {
   test('a cost is what a request takes of every limit that has none of its own', async () => {
     const limits = { caller: { policy: '9/m' }, own: { policy: '9/m', cost: 2 } } as const
     const app = await withRoutes(
-      { 'GET /dear': { cost: 3 }, 'GET /by/:method': { cost: (r: Seen) => (r.route === '/by/:method' ? 4 : 1) } },
+      {
+        'GET /dear': { cost: 3 },
+        'GET /by/:method': { cost: (r: RequestView) => (r.route === '/by/:method' ? 4 : 1) },
+      },
       { clock, limits },
     )
     expect(await ask(app, '/dear')).toBe('200 caller 6 own 7')
@@ -255,7 +258,7 @@ describe('the hook', () => {
     const app = open()
     const seen: unknown[] = []
     const steps: string[] = []
-    const limits = { one: { policy: '1/m', key: (r: Seen) => (seen.push(r.body) > 0 ? r.ip : '') } } as const
+    const limits = { one: { policy: '1/m', key: (r: RequestView) => (seen.push(r.body) > 0 ? r.ip : '') } } as const
     await app.register(rateLimit, { clock, hook, limits })
     app.addHook('preValidation', async () => void steps.push('validates'))
     app.post('/', async () => String(steps.push('answers')))
@@ -305,7 +308,7 @@ describe('route()', () => {
   test('is the whole template, with the prefixes of all scopes', async () => {
     const app = open()
     const seen: (string | undefined)[] = []
-    const limits = { one: { policy: '9/m', key: route(), when: (r: Seen) => seen.push(r.route) > 0 } } as const
+    const limits = { one: { policy: '9/m', key: route(), when: (r: RequestView) => seen.push(r.route) > 0 } } as const
     await app.register(rateLimit, { clock, limits })
     await app.register(
       async api => {
@@ -325,7 +328,7 @@ describe('route()', () => {
     const app = fastify({ http2: true })
     apps.push(app)
     const seen = new Set<unknown>()
-    const limits = { one: { policy: '5/m', key: (r: Seen) => seen.add(r.route) && r.ip } } as const
+    const limits = { one: { policy: '5/m', key: (r: RequestView) => seen.add(r.route) && r.ip } } as const
     await app.register(rateLimit, { clock, limits })
     app.get('/orders/:id', hello)
     await app.listen({ host: '127.0.0.1', port: 0 })

@@ -18,7 +18,7 @@ import { moduleOf, PLATFORMS, type Site, startNest } from '../../fixtures/http/n
 import { decorate } from '../../fixtures/http/nest/decorate.ts'
 import { tokenBucket } from '../../policy.ts'
 import { fakeClock } from '../../testing/index.ts'
-import { createGuard, type GuardOptions, type Seen } from '../index.ts'
+import { createGuard, type GuardOptions, type RequestView } from '../index.ts'
 import { Cost, RateLimit, RateLimitGuard, RateLimitModule, type Route, SkipRateLimit } from '../nest.ts'
 
 const clock = fakeClock()
@@ -152,7 +152,10 @@ describe.each(PLATFORMS)('on %s', (_, adapter) => {
 
     test('the cost of a handler wins over that of its controller', async () => {
       const one = [Cost(2), RateLimit({ limits: { further: { policy: '9/m' }, fixed: { policy: '9/m', cost: 1 } } })]
-      const { ask } = await serve(pair('a', [Cost(3)], one), pair('b', [Cost((r: Seen) => r.route?.length ?? 0)]))
+      const { ask } = await serve(
+        pair('a', [Cost(3)], one),
+        pair('b', [Cost((r: RequestView) => r.route?.length ?? 0)]),
+      )
       expect(await ask('/a/one')).toBe('200 default 7 further 7 fixed 8')
       expect(await ask('/a/two')).toBe('200 default 4')
       expect(await ask('/b/one')).toBe('429 default 4')
@@ -269,7 +272,7 @@ describe.each(PLATFORMS)('on %s', (_, adapter) => {
     const handlers = { find: [Get(':id')], findLater: [Get(':id/lines/:line'), Version('2')] }
     decorate(Orders, [Controller({ path: 'orders', version: '1' })], handlers)
     const seen: unknown[] = []
-    const limits = { one: { policy: '9/m', key: (r: Seen) => (seen.push(r.route) > 0 ? r.ip : '') } } as const
+    const limits = { one: { policy: '9/m', key: (r: RequestView) => (seen.push(r.route) > 0 ? r.ip : '') } } as const
     const { ask } = await start({ imports: [RateLimitModule.forRoot({ clock, limits })], controllers: [Orders] }, app =>
       app.setGlobalPrefix('api').enableVersioning({ type: VersioningType.URI }),
     )

@@ -32,7 +32,7 @@ interface Trust {
   ofHop(address: Address, hop: number): boolean
 }
 
-interface Source {
+interface HeaderFormat {
   /** Where the entry begins that ends at `end`. */
   startOf(list: string, end: number): number
   addressOf(entry: string): Address | undefined
@@ -86,7 +86,7 @@ export function clientAddress(
 }
 
 /** From the right and no further than needed: the left may be a megabyte that a stranger wrote. */
-function walk(list: string, source: Source, trust: Trust): Address | undefined {
+function walk(list: string, source: HeaderFormat, trust: Trust): Address | undefined {
   let client: Address | undefined
   for (let end = list.length, hop = 1; end >= 0; hop++) {
     const start = source.startOf(list, end)
@@ -139,8 +139,8 @@ function headerName(value: unknown = 'x-forwarded-for'): string {
   throw expected('SLUICE_BAD_OPTION', "addressFrom as a header's name such as 'forwarded' or 'x-real-ip'", value)
 }
 
-const SINGLE: Source = { startOf: () => 0, addressOf: parseAddress }
-const SOURCES: ReadonlyMap<string, Source> = new Map([
+const SINGLE: HeaderFormat = { startOf: () => 0, addressOf: parseAddress }
+const SOURCES: ReadonlyMap<string, HeaderFormat> = new Map([
   [
     'x-forwarded-for',
     { startOf: (list, end) => (end === 0 ? 0 : list.lastIndexOf(',', end - 1) + 1), addressOf: parseAddress },

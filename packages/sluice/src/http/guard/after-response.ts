@@ -4,34 +4,34 @@ import type { Limiter } from '../../limiter/limiter.ts'
 import { checkCost } from '../../limiter/limits.ts'
 import type { Reservation } from '../../limiter/reservation.ts'
 import { andThen, type Maybe } from '../../maybe.ts'
-import type { Facts } from '../request/request-facts.ts'
+import type { RequestFacts } from '../request/request-facts.ts'
 import { answered, yesOrNo } from './answered.ts'
-import type { Ended } from './ended.ts'
+import type { ResponseEnd } from './ended.ts'
 import type { GuardLimit } from './guard-limit.ts'
-import type { Telling } from './reporter.ts'
+import type { Reporter } from './reporter.ts'
 
-export type AnyLimiter = Limiter<Facts, 'sync' | 'async'>
-export type AnyReservation = Reservation<'sync' | 'async'>
+export type GuardLimiter = Limiter<RequestFacts, 'sync' | 'async'>
+export type GuardReservation = Reservation<'sync' | 'async'>
 
 /** What a guard sets aside for limits without a cost of their own. */
 export const SET_ASIDE = 1
 
 /** What follows when the response has ended: slots go back, what was set aside is settled, what succeeded is forgiven. */
-export class Following {
-  private readonly limiter: AnyLimiter
+export class AfterResponse {
+  private readonly limiter: GuardLimiter
   private readonly limits: readonly (readonly [string, GuardLimit])[]
   private readonly clock: Clock
-  private readonly telling: Telling
+  private readonly reporter: Reporter
 
-  constructor(limiter: AnyLimiter, limits: Readonly<Record<string, GuardLimit>>, clock: Clock, telling: Telling) {
+  constructor(limiter: GuardLimiter, limits: Readonly<Record<string, GuardLimit>>, clock: Clock, reporter: Reporter) {
     this.limiter = limiter
     this.limits = Object.entries(limits)
     this.clock = clock
-    this.telling = telling
+    this.reporter = reporter
   }
 
   /** To be called when the response ends; a second call changes nothing. */
-  after(decision: Decision, reservation: AnyReservation | undefined, facts: Facts) {
+  after(decision: Decision, reservation: GuardReservation | undefined, facts: RequestFacts) {
     const startedAt = this.clock.now()
     let over = false
     return (status: number, bytes: number, aborted: boolean): void => {
@@ -40,11 +40,11 @@ export class Following {
       decision.release()
       if (reservation === undefined) return
       const settled = this.settle(reservation, facts, { status, bytes, aborted, ms: this.clock.now() - startedAt })
-      if (settled instanceof Promise) settled.catch(error => this.telling.fallback('', 'reset', 'nothing', error))
+      if (settled instanceof Promise) settled.catch(error => this.reporter.fallback('', 'reset', 'nothing', error))
     }
   }
 
-  private settle(reservation: AnyReservation, facts: Facts, ended: Ended): Maybe<void> {
+  private settle(reservation: GuardReservation, facts: RequestFacts, ended: ResponseEnd): Maybe<void> {
     const { limits } = reservation.decision
     const applied = this.limits.filter(([name]) => limits.some(state => state.name === name))
     // Of a response that was cut off nothing is known, not even its status: what was set aside stands.
@@ -61,32 +61,32 @@ export class Following {
   }
 
   /** What a limit is charged in the end; undefined where what was set aside stands. */
-  private actualOf(name: string, limit: GuardLimit, ended: Ended, facts: Facts): number | undefined {
+  private actualOf(name: string, limit: GuardLimit, ended: ResponseEnd, facts: RequestFacts): number | undefined {
     const { countWhen, settle } = limit
     if (countWhen !== undefined) return this.counts(name, countWhen, ended, facts) ? undefined : 0
     if (settle === undefined) return undefined
     try {
-      return checkCost(typeof settle === 'function' ? answered(settle(ended, facts.seen)) : Math.ceil(ended[settle]))
+      return checkCost(typeof settle === 'function' ? answered(settle(ended, facts.view)) : Math.ceil(ended[settle]))
     } catch (error) {
-      this.telling.fallback(name, 'settle', 'what was set aside', error)
+      this.reporter.fallback(name, 'settle', 'what was set aside', error)
       return undefined
     }
   }
 
-  private counts(name: string, countWhen: After, ended: Ended, facts: Facts): boolean {
+  private counts(name: string, countWhen: After, ended: ResponseEnd, facts: RequestFacts): boolean {
     try {
-      return yesOrNo('countWhen', countWhen(ended, facts.seen))
+      return yesOrNo('countWhen', countWhen(ended, facts.view))
     } catch (error) {
-      this.telling.fallback(name, 'countWhen', 'true', error)
+      this.reporter.fallback(name, 'countWhen', 'true', error)
       return true
     }
   }
 
-  private forgives(name: string, { resetWhen }: GuardLimit, ended: Ended, facts: Facts): boolean {
+  private forgives(name: string, { resetWhen }: GuardLimit, ended: ResponseEnd, facts: RequestFacts): boolean {
     try {
-      return yesOrNo('resetWhen', resetWhen?.(ended, facts.seen) ?? false)
+      return yesOrNo('resetWhen', resetWhen?.(ended, facts.view) ?? false)
     } catch (error) {
-      this.telling.fallback(name, 'resetWhen', 'false', error)
+      this.reporter.fallback(name, 'resetWhen', 'false', error)
       return false
     }
   }

@@ -1,5 +1,5 @@
 /** How a response went. */
-export interface Ended {
+export interface ResponseEnd {
   readonly status: number
   /** The client went away first: what was estimated then counts, or hanging up in time would be free. */
   readonly aborted: boolean

@@ -3,7 +3,7 @@ import type { Decision } from '../../decision.ts'
 import { expected } from '../../errors.ts'
 import type { NamedLimits } from '../../limiter/limiter.ts'
 import { ip } from '../request/identity.ts'
-import type { Seen } from '../request/request-facts.ts'
+import type { RequestView } from '../request/request-facts.ts'
 import { SITE_OPTIONS, type SiteOptions } from '../request/request-reading.ts'
 import type { RefusalParts } from '../response/changed-refusal.ts'
 import type { HeaderFamily } from '../response/headers.ts'
@@ -34,7 +34,7 @@ export interface GuardSettings extends SiteOptions {
   /** `'draft-11'` by default, several at once, or false for none. */
   headers?: HeaderFamily | readonly HeaderFamily[] | false
   /** Requests that no limit concerns. */
-  skip?: (r: Seen) => boolean
+  skip?: (r: RequestView) => boolean
   /** Addresses (ranges such as `'10.0.0.0/8'`) that no limit concerns. */
   allow?: readonly string[]
   /** Addresses that are not served at all: 403. They win over `allow`. */
@@ -42,9 +42,9 @@ export interface GuardSettings extends SiteOptions {
   /** How many CORS preflights an address may send, `'600/m'` by default; `'count'` treats them as any request. */
   preflight?: PreflightOption
   /** Changes the answer to a refused request: what it returns stands in place of what it was handed. */
-  refuse?: (refusal: RefusalParts, decision: Decision, r: Seen) => Partial<RefusalParts> | undefined
+  refuse?: (refusal: RefusalParts, decision: Decision, r: RequestView) => Partial<RefusalParts> | undefined
   /** Called with every decision, refused or not. */
-  onDecision?: (decision: Decision, r: Seen) => void
+  onDecision?: (decision: Decision, r: RequestView) => void
   onEvent?: (event: GuardEvent) => void
 }
 

@@ -9,21 +9,21 @@ import { storeFor } from '../../limiter/options.ts'
 import type { Maybe } from '../../maybe.ts'
 import { type PolicyLike, policyOf } from '../../policy.ts'
 import { hashOf } from '../request/identity.ts'
-import { Facts, type Reader } from '../request/request-facts.ts'
+import { type Reader, RequestFacts } from '../request/request-facts.ts'
 import { type Site, siteOf } from '../request/request-reading.ts'
 import { changed } from '../response/changed-refusal.ts'
 import { headerFamilies } from '../response/headers.ts'
 import { DENIED, GONE, type Refusal, refusalOf } from '../response/refusal.ts'
-import { Answering } from '../response/response-fields.ts'
-import { type AnyLimiter, type AnyReservation, Following, SET_ASIDE } from './after-response.ts'
+import { ResponseFields } from '../response/response-fields.ts'
+import { AccessLists } from './access-lists.ts'
+import { AfterResponse, type GuardLimiter, type GuardReservation, SET_ASIDE } from './after-response.ts'
 import { inTurn } from './delay.ts'
 import type { GuardEvent } from './guard-event.ts'
 import { LONGEST_RESPONSE } from './guard-limit.ts'
 import { type GuardOptions, limitsOf } from './guard-options.ts'
-import { Lists } from './lists.ts'
 import type { Outcome } from './outcome.ts'
 import { type Preflights, preflightsOf } from './preflights.ts'
-import { Telling } from './reporter.ts'
+import { Reporter } from './reporter.ts'
 import { RouteGuards } from './route-guards.ts'
 import { type Route, withRoute } from './route-options.ts'
 import { safeLimits } from './safe-limits.ts'
@@ -36,16 +36,16 @@ export function createGuard(options: GuardOptions): Guard {
 /** From a request to what becomes of it, whatever the framework: who asks, what it costs, one decision, the answer. */
 export class Guard {
   /** What the limits are decided by: `shadows` says what enforcing the shadows would change. */
-  readonly limiter: AnyLimiter
+  readonly limiter: GuardLimiter
   private readonly options: GuardOptions
   /** Not named `limits`: adapters take options or a guard, and the types of `r` in a user's functions come from both. */
-  private readonly bound: Readonly<Record<string, LimitOptions<Facts>>>
+  private readonly bound: Readonly<Record<string, LimitOptions<RequestFacts>>>
   private readonly site: Site
-  private readonly lists: Lists
+  private readonly lists: AccessLists
   private readonly preflights: Preflights | undefined
-  private readonly telling: Telling
-  private readonly answering: Answering
-  private readonly following: Following
+  private readonly reporter: Reporter
+  private readonly responseFields: ResponseFields
+  private readonly afterResponse: AfterResponse
   private readonly clock: Clock
   /** Whether anything is to be done when a response has ended, and whether costs are only known then. */
   private readonly follows: boolean
@@ -59,24 +59,24 @@ export class Guard {
     const { name = 'default', prefix = 'sluice', onDecision } = options
     this.ownStore = options.store === undefined
     this.routes = new RouteGuards((route, own) => new Guard(withRoute(this.options, limits, route, own)))
-    this.telling = new Telling(options)
-    const onEvent = (event: GuardEvent) => this.telling.event(event)
-    const store = storeFor<Facts>({ ...options, onEvent } as LimiterOptions<Facts>, name)
+    this.reporter = new Reporter(options)
+    const onEvent = (event: GuardEvent) => this.reporter.event(event)
+    const store = storeFor<RequestFacts>({ ...options, onEvent } as LimiterOptions<RequestFacts>, name)
     this.options = { ...options, store }
     this.site = siteOf(options)
-    this.lists = new Lists(options, error => this.telling.fallback('', 'skip', 'false', error))
-    this.bound = safeLimits(limits, this.telling)
-    const tellDecision = (decision: Decision, facts: Facts) => this.telling.decision(decision, facts)
-    this.limiter = new NamedLimiter<Facts>(
+    this.lists = new AccessLists(options, error => this.reporter.fallback('', 'skip', 'false', error))
+    this.bound = safeLimits(limits, this.reporter)
+    const tellDecision = (decision: Decision, facts: RequestFacts) => this.reporter.decision(decision, facts)
+    this.limiter = new NamedLimiter<RequestFacts>(
       { name, prefix, store, onEvent, ...(onDecision !== undefined && { onDecision: tellDecision }) },
       this.bound,
       false,
     )
     const bucketId = (bucket: readonly string[]) => hashOf(encodeKey([prefix, name, ...bucket], name)).slice(0, 16)
-    this.answering = new Answering(limits, headerFamilies(options.headers), bucketId)
+    this.responseFields = new ResponseFields(limits, headerFamilies(options.headers), bucketId)
     this.clock = store.clock
     this.preflights = preflightsOf(options.preflight, store.clock)
-    this.following = new Following(this.limiter, limits, this.clock, this.telling)
+    this.afterResponse = new AfterResponse(this.limiter, limits, this.clock, this.reporter)
     const all = Object.values(limits)
     this.reserves = all.some(limit => limit.countWhen ?? limit.resetWhen ?? limit.settle)
     this.follows = this.reserves || all.some(({ policy }) => typeof policy === 'function' || holdsSlots(policy))
@@ -84,7 +84,7 @@ export class Guard {
 
   /** What becomes of a request; undefined where no limit concerns it, and it goes on as if there were no guard. */
   ask<Raw, Reply>(raw: Raw, reply: Reply, reader: Reader<Raw, Reply>): Maybe<Outcome | undefined> {
-    const facts = new Facts(raw, reader as Reader<unknown, never>, this.site)
+    const facts = new RequestFacts(raw, reader as Reader<unknown, never>, this.site)
     const listed = this.lists.isEmpty ? undefined : this.lists.of(facts)
     if (listed !== undefined || this.off) return listed === 'denied' ? refusedBy(DENIED) : undefined
     if (this.preflights !== undefined && facts.isPreflight) return this.askPreflight(this.preflights, facts)
@@ -121,22 +121,26 @@ export class Guard {
   }
 
   /** A preflight that passes is answered as if there were no guard. */
-  private askPreflight(preflights: Preflights, facts: Facts): Outcome | undefined {
+  private askPreflight(preflights: Preflights, facts: RequestFacts): Outcome | undefined {
     const decision = preflights.decide(facts)
-    this.telling.decision(decision, facts)
+    this.reporter.decision(decision, facts)
     if (decision.allowed) return undefined
-    return { ...refusedBy(this.refusal(decision, facts)), expose: this.answering.exposed }
+    return { ...refusedBy(this.refusal(decision, facts)), expose: this.responseFields.exposed }
   }
 
-  private askAndReserve<Reply>(facts: Facts, reply: Reply, reader: Reader<never, Reply>): Maybe<Outcome | undefined> {
+  private askAndReserve<Reply>(
+    facts: RequestFacts,
+    reply: Reply,
+    reader: Reader<never, Reply>,
+  ): Maybe<Outcome | undefined> {
     const reservation = this.limiter.reserve(facts, { cost: SET_ASIDE, ttl: LONGEST_RESPONSE })
-    const go = (held: AnyReservation) => this.answer(held.decision, held, facts, reply, reader)
+    const go = (held: GuardReservation) => this.answer(held.decision, held, facts, reply, reader)
     return reservation instanceof Promise ? reservation.then(go) : go(reservation)
   }
 
   private answerLater<Reply>(
     decision: Promise<Decision>,
-    facts: Facts,
+    facts: RequestFacts,
     reply: Reply,
     reader: Reader<never, Reply>,
   ): Promise<Outcome | undefined> {
@@ -145,22 +149,22 @@ export class Guard {
 
   private answer<Reply>(
     decision: Decision,
-    reservation: AnyReservation | undefined,
-    facts: Facts,
+    reservation: GuardReservation | undefined,
+    facts: RequestFacts,
     reply: Reply,
     reader: Reader<never, Reply>,
   ): Maybe<Outcome | undefined> {
     if (!(decision instanceof ChargedDecision) || decision.charges.length === 0) return undefined // no limit applied
-    const { answering } = this
+    const { responseFields } = this
     const outcome: Outcome = {
       decision,
-      fields: answering.fields(decision, facts),
-      expose: facts.isCrossOrigin ? answering.exposed : undefined,
+      fields: responseFields.fields(decision, facts),
+      expose: facts.isCrossOrigin ? responseFields.exposed : undefined,
       refusal: decision.allowed ? undefined : this.refusal(decision, facts),
-      ended: this.follows && decision.allowed ? this.following.after(decision, reservation, facts) : undefined,
+      ended: this.follows && decision.allowed ? this.afterResponse.after(decision, reservation, facts) : undefined,
       measures: this.reserves,
     }
-    const delayMs = decision.allowed ? answering.delayMs(decision, facts) : 0
+    const delayMs = decision.allowed ? responseFields.delayMs(decision, facts) : 0
     if (delayMs === 0) return outcome
     return inTurn(this.clock, delayMs, callback => reader.onClose(reply, callback)).then(here => {
       if (here) return outcome
@@ -169,25 +173,25 @@ export class Guard {
     })
   }
 
-  private refusal(decision: Decision, facts: Facts): Refusal {
-    const { answering } = this
+  private refusal(decision: Decision, facts: RequestFacts): Refusal {
+    const { responseFields } = this
     const states = decision.limits
     const { refuse } = this.options
-    const refusal = refusalOf(decision, states, name => answering.isShared(name), answering.isQuiet(states))
+    const refusal = refusalOf(decision, states, name => responseFields.isShared(name), responseFields.isQuiet(states))
     if (refuse === undefined) return refusal
     try {
-      return changed(refusal, parts => refuse(parts, decision, facts.seen))
+      return changed(refusal, parts => refuse(parts, decision, facts.view))
     } catch (error) {
-      this.telling.fallback('', 'refuse', 'the usual refusal', error)
+      this.reporter.fallback('', 'refuse', 'the usual refusal', error)
       return refusal
     }
   }
 
   /** A request that left the queue never was. */
-  private giveBack(decision: Decision, reservation: AnyReservation | undefined): void {
+  private giveBack(decision: Decision, reservation: GuardReservation | undefined): void {
     decision.release()
     const given = reservation === undefined ? this.limiter.refund(decision) : reservation.cancel()
-    if (given instanceof Promise) given.catch(error => this.telling.fallback('', 'delay', 'the slot as taken', error))
+    if (given instanceof Promise) given.catch(error => this.reporter.fallback('', 'delay', 'the slot as taken', error))
   }
 }
 

@@ -1,11 +1,11 @@
 import { expected } from '../../errors.ts'
 import { type Policy, type PolicyLike, policyOf } from '../../policy.ts'
-import type { Seen } from '../request/request-facts.ts'
+import type { RequestView } from '../request/request-facts.ts'
 import { strictest } from './strictest.ts'
 
 /** A policy by plan. It can be changed while it runs; what a caller has used stays used. */
 export interface Plans {
-  (r: Seen): Policy
+  (r: RequestView): Policy
   /** What somebody gets whose plan is not in the table. */
   readonly strictest: Policy
   /** Adds a plan or changes one, at once. */
@@ -29,7 +29,7 @@ export class UnknownPlan extends Error {
  */
 export function plans(
   table: Readonly<Record<string, PolicyLike>>,
-  planOf: (r: Seen) => string | undefined = r => r.user?.plan ?? r.auth?.plan ?? r.plan,
+  planOf: (r: RequestView) => string | undefined = r => r.user?.plan ?? r.auth?.plan ?? r.plan,
 ): Plans {
   if (typeof table !== 'object' || table === null || Object.keys(table).length === 0) {
     throw expected('SLUICE_BAD_OPTION', "plans such as { anonymous: '60/h', pro: '1000/m' }", table)
@@ -38,7 +38,7 @@ export function plans(
   const policies = new Map(Object.entries(table).map(([plan, policy]) => [plan, policyOf(policy)]))
   let least = strictest([...policies.values()])!
 
-  const choose = (r: Seen): Policy => {
+  const choose = (r: RequestView): Policy => {
     const plan = planOf(r) ?? 'anonymous'
     const policy = policies.get(plan)
     if (policy !== undefined) return policy

@@ -4,7 +4,7 @@ import { expected } from '../../errors.ts'
 import { createLimiter } from '../../limiter/create.ts'
 import type { Limiter } from '../../limiter/limiter.ts'
 import { type PolicyLike, policyOf } from '../../policy.ts'
-import type { Facts } from '../request/request-facts.ts'
+import type { RequestFacts } from '../request/request-facts.ts'
 
 /** `'count'` treats preflights as any request; a policy is their bucket. */
 export type PreflightOption = PolicyLike | 'count'
@@ -14,17 +14,17 @@ export type PreflightOption = PolicyLike | 'count'
  * anybody can send one, so they are not free either. Always in this process: they are not worth a call to a store.
  */
 export class Preflights {
-  private readonly limiter: Limiter<Facts, 'sync'>
+  private readonly limiter: Limiter<RequestFacts, 'sync'>
 
   constructor(policy: PolicyLike, clock: Clock) {
     const { kind } = policyOf(policy)
     if (kind === 'concurrency') {
       throw expected('SLUICE_NOT_SUPPORTED', 'preflight as a rate, a window or a bucket', kind)
     }
-    this.limiter = createLimiter<Facts>({ clock, limits: { preflight: { policy, key: facts => facts.ip } } })
+    this.limiter = createLimiter<RequestFacts>({ clock, limits: { preflight: { policy, key: facts => facts.ip } } })
   }
 
-  decide(facts: Facts): Decision {
+  decide(facts: RequestFacts): Decision {
     return this.limiter.consume(facts)
   }
 

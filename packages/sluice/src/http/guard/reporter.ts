@@ -1,11 +1,11 @@
 import type { Decision } from '../../decision.ts'
-import type { Facts } from '../request/request-facts.ts'
+import type { RequestFacts } from '../request/request-facts.ts'
 import type { GuardEvent } from './guard-event.ts'
 import type { GuardSettings } from './guard-options.ts'
 import { UnknownPlan } from './plans.ts'
 
 /** Tells those who listen. What they throw changes nothing about what is answered. */
-export class Telling {
+export class Reporter {
   private readonly limiter: string
   private readonly onEvent: GuardSettings['onEvent']
   private readonly onDecision: GuardSettings['onDecision']
@@ -24,9 +24,9 @@ export class Telling {
     }
   }
 
-  decision(decision: Decision, facts: Facts): void {
+  decision(decision: Decision, facts: RequestFacts): void {
     try {
-      this.onDecision?.(decision, facts.seen)
+      this.onDecision?.(decision, facts.view)
     } catch (error) {
       this.fallback('', 'onDecision', 'nothing', error)
     }

@@ -1,17 +1,17 @@
 import { expected } from '../../errors.ts'
 import type { PolicyLike } from '../../policy.ts'
 import { yesOrNo } from '../guard/answered.ts'
-import type { Ended } from '../guard/ended.ts'
+import type { ResponseEnd } from '../guard/ended.ts'
 import type { GuardLimit } from '../guard/guard-limit.ts'
 import { ip as address, all, Identity, username as typedName } from '../request/identity.ts'
-import { type Facts, factsOf, type Seen } from '../request/request-facts.ts'
+import { factsOf, type RequestFacts, type RequestView } from '../request/request-facts.ts'
 import { RecentKeys } from './recent-keys.ts'
 
 export interface LoginOptions {
   /** Who asks: the client's address by default. */
   ip?: Identity
   /** The name they try: `r.body.username` or `r.body.email` by default. It must be there when the limiter runs. */
-  username?: Identity | ((r: Seen) => unknown)
+  username?: Identity | ((r: RequestView) => unknown)
   /** Failures from one address at one name; each refusal then blocks the pair, longer each time. */
   pair?: PolicyLike
   /** Failures from one address, at whatever name. No block: an office is one address, and may log in all at once. */
@@ -21,9 +21,9 @@ export interface LoginOptions {
   /** All failures together: what a guess spread over many addresses and names runs into. */
   total?: PolicyLike
   /** By default a 401 or 403. */
-  failed?: (response: Ended, r: Seen) => boolean
+  failed?: (response: ResponseEnd, r: RequestView) => boolean
   /** By default a status below 400. What has failed has not succeeded, whatever this says. */
-  succeeded?: (response: Ended, r: Seen) => boolean
+  succeeded?: (response: ResponseEnd, r: RequestView) => boolean
 }
 
 const OPTIONS = ['ip', 'username', 'pair', 'perAddress', 'perUsername', 'total', 'failed', 'succeeded']
@@ -45,9 +45,9 @@ export function loginLimits(options: LoginOptions = {}): Record<string, GuardLim
   const attemptOf = attempts(addressOf(ip), nameOf(username))
   const knownPairs = new RecentKeys(MOST_KNOWN)
   const knownAddresses = new RecentKeys(MOST_KNOWN)
-  const isKnownPair = (r: Seen) => knownPairs.has(attemptOf(r).pair)
-  const isKnownAddress = (r: Seen) => knownAddresses.has(attemptOf(r).address)
-  const remember = (response: Ended, r: Seen) => {
+  const isKnownPair = (r: RequestView) => knownPairs.has(attemptOf(r).pair)
+  const isKnownAddress = (r: RequestView) => knownAddresses.has(attemptOf(r).address)
+  const remember = (response: ResponseEnd, r: RequestView) => {
     if (yesOrNo('failed', failed(response, r)) || !yesOrNo('succeeded', succeeded(response, r))) return false
     knownPairs.add(attemptOf(r).pair)
     knownAddresses.add(attemptOf(r).address)
@@ -55,7 +55,7 @@ export function loginLimits(options: LoginOptions = {}): Record<string, GuardLim
   }
   const counted = { countWhen: failed, quiet: true, onOutage: 'closed' } as const
   const blockFor = { first: '1m', factor: 2, max: '1d' } as const
-  const stranger = { when: (r: Seen) => !isKnownPair(r) }
+  const stranger = { when: (r: RequestView) => !isKnownPair(r) }
   return {
     'login-pair': { ...counted, policy: pair, key: r => attemptOf(r).pair, blockFor, resetWhen: remember },
     'login-address': { ...counted, ...stranger, policy: perAddress, key: r => attemptOf(r).address },
@@ -76,9 +76,9 @@ interface Attempt {
 }
 
 /** Read once a request, so that who is remembered is who was asked. */
-function attempts(address: Identity, name: Identity): (r: Seen) => Attempt {
+function attempts(address: Identity, name: Identity): (r: RequestView) => Attempt {
   const both = all(address, name)
-  const known = new WeakMap<Facts, Attempt>()
+  const known = new WeakMap<RequestFacts, Attempt>()
   return r => {
     const facts = factsOf(r)
     let attempt = known.get(facts)
@@ -95,17 +95,17 @@ function addressOf(ip: unknown): Identity {
   throw expected('SLUICE_BAD_OPTION', 'loginLimits() ip as an identity helper such as ip()', ip)
 }
 
-function nameOf(username: Identity | ((r: Seen) => unknown)): Identity {
+function nameOf(username: Identity | ((r: RequestView) => unknown)): Identity {
   if (username instanceof Identity) return username
   // As a function of the request it would find no name in any, and all would be one.
   if ((username as unknown) !== typedName) return typedName(username)
   throw expected('SLUICE_BAD_OPTION', 'loginLimits() username as username() or a function of the request', username)
 }
 
-function isFailure({ status }: Ended): boolean {
+function isFailure({ status }: ResponseEnd): boolean {
   return status === 401 || status === 403
 }
 
-function isSuccess({ status }: Ended): boolean {
+function isSuccess({ status }: ResponseEnd): boolean {
   return status < 400
 }

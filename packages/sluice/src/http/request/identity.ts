@@ -1,7 +1,7 @@
 import { expected } from '../../errors.ts'
 import type { Key } from '../../limiter/limits.ts'
 import { answered, yesOrNo } from '../guard/answered.ts'
-import type { Facts, Seen } from './request-facts.ts'
+import type { RequestFacts, RequestView } from './request-facts.ts'
 import { sha256 } from './sha256.ts'
 
 /**
@@ -9,9 +9,9 @@ import { sha256 } from './sha256.ts'
  * something out. An address stands as it is; all else has its kind before it, so that no user can be named like an address.
  */
 export class Identity {
-  readonly keyOf: (facts: Facts) => string
+  readonly keyOf: (facts: RequestFacts) => string
 
-  constructor(keyOf: (facts: Facts) => string) {
+  constructor(keyOf: (facts: RequestFacts) => string) {
     this.keyOf = keyOf
   }
 }
@@ -22,23 +22,23 @@ export function ip(): Identity {
 }
 
 /** A user who has proved who they are: by default `r.user.id` or `r.auth.userId`. */
-export function user(read: (r: Seen) => unknown = r => r.user?.id ?? r.auth?.userId): Identity {
+export function user(read: (r: RequestView) => unknown = r => r.user?.id ?? r.auth?.userId): Identity {
   return known('user', read)
 }
 
 /** A session that the server has found: by default `r.session.id` or `r.sessionID`, if the client's cookie names it. */
-export function session(read: (r: Seen) => unknown = foundSession): Identity {
+export function session(read: (r: RequestView) => unknown = foundSession): Identity {
   return known('session', read)
 }
 
 /** Servers make a new session for whoever brings none: counted for itself, leaving the cookie out would be fresh quota. */
-function foundSession(r: Seen): unknown {
+function foundSession(r: RequestView): unknown {
   const id = r.session?.id ?? r.sessionID
   return typeof id === 'string' && r.header('cookie')?.includes(id) === true ? id : undefined
 }
 
 /** The customer a user belongs to: by default `r.tenant.id` or `r.auth.tenantId`. */
-export function tenant(read: (r: Seen) => unknown = r => r.tenant?.id ?? r.auth?.tenantId): Identity {
+export function tenant(read: (r: RequestView) => unknown = r => r.tenant?.id ?? r.auth?.tenantId): Identity {
   return known('tenant', read)
 }
 
@@ -47,7 +47,7 @@ export function tenant(read: (r: Seen) => unknown = r => r.tenant?.id ?? r.auth?
  * form with both `username` and `email` does not say which of them logs in, so all such forms share one key: otherwise a
  * fresh value in the field that the login ignores would be fresh quota.
  */
-export function username(read: (r: Seen) => unknown = typedName): Identity {
+export function username(read: (r: RequestView) => unknown = typedName): Identity {
   checkReader('username', read)
   return known('username', r => {
     const name = read(r)
@@ -55,7 +55,7 @@ export function username(read: (r: Seen) => unknown = typedName): Identity {
   })
 }
 
-function typedName(r: Seen): unknown {
+function typedName(r: RequestView): unknown {
   const names = [r.body?.username, r.body?.email].filter(isGiven)
   return names.length > 1 && names[0] !== names[1] ? names : names[0]
 }
@@ -81,7 +81,7 @@ export function route(): Identity {
 
 export interface Proof {
   /** Whether the value belongs to somebody. Only then it counts for itself; else invented values would buy fresh quota. */
-  verify?: (value: string, r: Seen) => boolean
+  verify?: (value: string, r: RequestView) => boolean
 }
 
 /**
@@ -105,8 +105,8 @@ export function apiKey({ header: name = 'x-api-key', verify }: Proof & { header?
   })
 }
 
-function isVerified(verify: Proof['verify'], value: string, facts: Facts): boolean {
-  return verify !== undefined && yesOrNo('verify', verify(value, facts.seen) ?? false)
+function isVerified(verify: Proof['verify'], value: string, facts: RequestFacts): boolean {
+  return verify !== undefined && yesOrNo('verify', verify(value, facts.view) ?? false)
 }
 
 /** `Bearer abc` is the key `abc`. */
@@ -147,10 +147,10 @@ function checkParts(helper: string, parts: readonly unknown[]): void {
   throw expected('SLUICE_BAD_OPTION', `${helper}() of identity helpers such as ip() and user()`, odd)
 }
 
-function known(kind: string, read: (r: Seen) => unknown): Identity {
+function known(kind: string, read: (r: RequestView) => unknown): Identity {
   checkReader(kind, read)
   return new Identity(facts => {
-    const value = answered(read(facts.seen))
+    const value = answered(read(facts.view))
     if (!isGiven(value)) return facts.ip
     return named(kind, textOf(value)) ?? `${kind}?`
   })

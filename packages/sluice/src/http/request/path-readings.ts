@@ -5,7 +5,7 @@
  */
 
 /** What one server makes of a path. */
-interface Reading {
+interface PathReading {
   /** `//x/login` has `x` for its host, as in `new URL('//x/login', base)`. */
   readonly host?: true
   /** A backslash separates segments. */
@@ -24,7 +24,7 @@ interface Reading {
  * The first resolves most: what is known of a request by one path is known by that. Each other one is there for servers
  * that reach a route by it alone; `spellings.test.ts` has a target for each.
  */
-const READINGS: readonly Reading[] = [
+const READINGS: readonly PathReading[] = [
   { backslash: true, semicolon: 'parameters', encodedSlash: 'before dots', dots: 'all' },
   // nginx; the second with `merge_slashes off`
   { encodedSlash: 'before dots', dots: 'all' },
@@ -73,7 +73,7 @@ function pathFrom(segments: readonly string[]): string {
   return `/${segments.map(segment => segment.replaceAll('/', '%2f')).join('/')}`
 }
 
-function segmentsIn(path: string, reading: Reading): string[] {
+function segmentsIn(path: string, reading: PathReading): string[] {
   const { host, backslash, semicolon, encodedSlash, dots, emptySegments } = reading
   let text = backslash ? path.replaceAll('\\', '/') : path
   if (host) text = text.replace(/^\/\/+[^/]*/, '')
@@ -94,7 +94,7 @@ function withSlashes(text: string, backslash: true | undefined): string {
   return text.replace(backslash ? /%2f|%5c/gi : /%2f/gi, '/')
 }
 
-function nameOf(part: string, { semicolon }: Reading): string {
+function nameOf(part: string, { semicolon }: PathReading): string {
   const end = semicolon === 'parameters' ? part.indexOf(';') : -1
   return end === -1 ? part : part.slice(0, end)
 }

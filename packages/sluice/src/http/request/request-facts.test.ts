@@ -4,16 +4,16 @@ import { type FakeRequest, factsOf } from '../../fixtures/http/fake-exchange.ts'
 describe('what a function of the user sees', () => {
   test('the facts, and below them the request as the framework made it', () => {
     const request = { from: '::ffff:192.0.2.9', route: '/a/:id', user: { id: 1 }, headers: { 'x-a': 'b' } }
-    const { seen } = factsOf(request)
-    expect([seen.ip, seen.route, seen.method, seen.header('X-A')]).toEqual(['192.0.2.9', '/a/:id', 'GET', 'b'])
-    expect(seen.user).toBe(request.user)
-    expect(seen.raw).toBe(request)
-    expect(seen.nothing).toBeUndefined()
+    const { view } = factsOf(request)
+    expect([view.ip, view.route, view.method, view.header('X-A')]).toEqual(['192.0.2.9', '/a/:id', 'GET', 'b'])
+    expect(view.user).toBe(request.user)
+    expect(view.raw).toBe(request)
+    expect(view.nothing).toBeUndefined()
   })
 
   test('a fact wins over what the request calls by the same name', () => {
-    const { seen } = factsOf({ from: '192.0.2.9', ip: '10.0.0.1', method: 'HEAD', route: '/a', raw: 'raw' })
-    expect([seen.ip, seen.method, seen.route]).toEqual(['192.0.2.9', 'GET', '/a'])
+    const { view } = factsOf({ from: '192.0.2.9', ip: '10.0.0.1', method: 'HEAD', route: '/a', raw: 'raw' })
+    expect([view.ip, view.method, view.route]).toEqual(['192.0.2.9', 'GET', '/a'])
   })
 
   test('methods of the request keep it as their own', () => {
@@ -26,15 +26,15 @@ describe('what a function of the user sees', () => {
         return this.#secret
       }
     }
-    const { seen } = factsOf(new Request() as unknown as FakeRequest)
-    expect([seen.tell(), seen.told]).toEqual(['kept', 'kept'])
+    const { view } = factsOf(new Request() as unknown as FakeRequest)
+    expect([view.tell(), view.told]).toEqual(['kept', 'kept'])
   })
 
   test('what is there can be asked for, and nothing be changed', () => {
     const request: FakeRequest = { user: 'ann' }
-    const { seen } = factsOf(request)
-    expect(['ip' in seen, 'user' in seen, 'tenant' in seen]).toEqual([true, true, false])
-    expect(() => Object.assign(seen, { user: 'bob' })).toThrow(TypeError)
+    const { view } = factsOf(request)
+    expect(['ip' in view, 'user' in view, 'tenant' in view]).toEqual([true, true, false])
+    expect(() => Object.assign(view, { user: 'bob' })).toThrow(TypeError)
     expect(request.user).toBe('ann')
   })
 })
@@ -63,8 +63,8 @@ describe('the method', () => {
     ['HEAD', 'GET'],
     ['POST', 'POST'],
     ['PROPFIND', 'PROPFIND'],
-  ])('%s is %s', (method, seen) => {
-    expect(factsOf({ method }).method).toBe(seen)
+  ])('%s is %s', (method, view) => {
+    expect(factsOf({ method }).method).toBe(view)
   })
 })
 

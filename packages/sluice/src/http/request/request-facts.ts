@@ -23,7 +23,7 @@ export interface Reader<Raw, Reply> {
  * What the functions of a user are handed: the framework's own request (in Koa and Hono, the context) with these facts on
  * top, so that `r.auth?.userId` and `r.route` both read as they should.
  */
-export interface Seen {
+export interface RequestView {
   /** The client's address: canonical, behind trusted proxies the one they name. */
   readonly ip: string
   /** The template of the matched route, `/orders/:id`; undefined where none matches. Never the raw path. */
@@ -38,7 +38,7 @@ export interface Seen {
 }
 
 /** One request, read as far as somebody asks, and each thing once. */
-export class Facts {
+export class RequestFacts {
   readonly raw: unknown
   /** What functions chose for this request, by the index of the limit; no key (null) where it does not apply. */
   chosen: (Policy | undefined)[] | undefined
@@ -48,8 +48,8 @@ export class Facts {
   private readonly site: Site
   private address: string | undefined
   private template: string | null | undefined
-  private others: readonly Facts[]
-  private view: Seen | undefined
+  private others: readonly RequestFacts[]
+  private proxy: RequestView | undefined
 
   constructor(raw: unknown, reader: Reader<unknown, never>, site: Site) {
     this.raw = raw
@@ -61,7 +61,7 @@ export class Facts {
     this.address = undefined
     this.template = null
     this.others = NO_OTHERS
-    this.view = undefined
+    this.proxy = undefined
   }
 
   get ip(): string {
@@ -83,7 +83,7 @@ export class Facts {
    * The same request at each other route that some server finds in its path; nearly always there is none. Nobody knows
    * which server is behind the guard: a limit applies if it does at any of them, and nothing is let off unless at all.
    */
-  get elsewhere(): readonly Facts[] {
+  get elsewhere(): readonly RequestFacts[] {
     if (this.template === null) this.template = this.readRoute()
     return this.others
   }
@@ -111,9 +111,9 @@ export class Facts {
   }
 
   /** For functions of the user. */
-  get seen(): Seen {
-    this.view ??= new Proxy(this, onTop) as unknown as Seen
-    return this.view
+  get view(): RequestView {
+    this.proxy ??= new Proxy(this, onTop) as unknown as RequestView
+    return this.proxy
   }
 
   private readAddress(find: Site['clientAddress']): string {
@@ -129,8 +129,8 @@ export class Facts {
     return templates[0]
   }
 
-  private at(template: string | undefined): Facts {
-    const facts = new Facts(this.raw, this.reader, this.site)
+  private at(template: string | undefined): RequestFacts {
+    const facts = new RequestFacts(this.raw, this.reader, this.site)
     facts.template = template
     return facts
   }
@@ -138,18 +138,18 @@ export class Facts {
 
 function noHeader(): undefined {}
 
-const NO_OTHERS: readonly Facts[] = []
+const NO_OTHERS: readonly RequestFacts[] = []
 
 /** The request that a user's function sees. */
-export function factsOf(seen: Seen): Facts {
-  return seen[ITSELF as unknown as string] as Facts
+export function factsOf(view: RequestView): RequestFacts {
+  return view[ITSELF as unknown as string] as RequestFacts
 }
 
 const ITSELF = Symbol('facts')
 const FACTS: ReadonlySet<PropertyKey> = new Set(['ip', 'route', 'method', 'header', 'raw'])
 
 /** Facts first, then what the request itself has; its methods keep it as their `this`. */
-const onTop: ProxyHandler<Facts> = {
+const onTop: ProxyHandler<RequestFacts> = {
   get(facts, property) {
     if (FACTS.has(property)) {
       const fact = facts[property as 'ip']

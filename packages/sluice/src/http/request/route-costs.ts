@@ -1,9 +1,9 @@
 import { checkCost } from '../../limiter/limits.ts'
-import type { Facts } from './request-facts.ts'
+import type { RequestFacts } from './request-facts.ts'
 import { templateSegments } from './routes.ts'
 
 /** A cost for each route, `'/search'`, or for one method of it, `'POST /orders'`. What is not in the table costs 1. */
-export function routeCosts(table: Readonly<Record<string, number>>): (facts: Facts) => number {
+export function routeCosts(table: Readonly<Record<string, number>>): (facts: RequestFacts) => number {
   const costs = new Map<string, number>()
   for (const [route, cost] of Object.entries(table)) {
     const [, method = '', template = route] = /^([A-Za-z]+) +(\/.*)$/.exec(route) ?? []

@@ -9,7 +9,7 @@ import { readingsOf } from './path-readings.ts'
 export type RouteTable = (target: string) => readonly (string | undefined)[]
 
 export function routeTable(templates: readonly string[]): RouteTable {
-  const root = new Segment()
+  const root = new RouteNode()
   for (const template of templates) add(root, template)
   return target => {
     const readings = readingsOf(target)
@@ -40,15 +40,15 @@ function decoded(part: string): string {
 }
 
 /** One step of the way: what may follow it, and the template that ends here. */
-class Segment {
-  readonly plain = new Map<string, Segment>()
-  any: Segment | undefined
+class RouteNode {
+  readonly plain = new Map<string, RouteNode>()
+  any: RouteNode | undefined
   /** The template that takes whatever is left. */
   rest: string | undefined
   template: string | undefined
 }
 
-function add(root: Segment, template: string): void {
+function add(root: RouteNode, template: string): void {
   if (typeof template !== 'string' || !template.startsWith('/')) {
     throw expected('SLUICE_BAD_OPTION', "routes as templates such as '/orders/:id' or '/files/*'", template)
   }
@@ -63,21 +63,21 @@ function add(root: Segment, template: string): void {
   segment.template ??= template
 }
 
-function anyOf(segment: Segment): Segment {
-  segment.any ??= new Segment()
+function anyOf(segment: RouteNode): RouteNode {
+  segment.any ??= new RouteNode()
   return segment.any
 }
 
-function plainOf(segment: Segment, part: string): Segment {
+function plainOf(segment: RouteNode, part: string): RouteNode {
   let next = segment.plain.get(part)
   if (next === undefined) {
-    next = new Segment()
+    next = new RouteNode()
     segment.plain.set(part, next)
   }
   return next
 }
 
-function find(segment: Segment, parts: readonly string[], index: number): string | undefined {
+function find(segment: RouteNode, parts: readonly string[], index: number): string | undefined {
   if (index === parts.length) return segment.template ?? segment.rest
   const plain = segment.plain.get(parts[index]!)
   return (

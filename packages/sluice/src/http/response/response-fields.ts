@@ -3,13 +3,13 @@ import type { ChargedDecision } from '../../limiter/charged-decision.ts'
 import { type Policy, policyOf } from '../../policy.ts'
 import { delayMs } from '../guard/delay.ts'
 import type { GuardLimit } from '../guard/guard-limit.ts'
-import type { Facts } from '../request/request-facts.ts'
+import type { RequestFacts } from '../request/request-facts.ts'
 import { type Description, describe, exposedNames, type HeaderFamily, writeFields } from './headers.ts'
 
 const NOTHING: readonly string[] = []
 
 /** From a decision to what the caller is told. */
-export class Answering {
+export class ResponseFields {
   readonly exposed: string
   private readonly limits: ReadonlyMap<string, AnsweredLimit>
   private readonly families: readonly HeaderFamily[]
@@ -30,7 +30,7 @@ export class Answering {
   }
 
   /** Name, value, name, value …: of every limit that applied and that the caller may know of. */
-  fields(decision: Decision, facts: Facts): readonly string[] {
+  fields(decision: Decision, facts: RequestFacts): readonly string[] {
     const { families } = this
     if (families.length === 0) return NOTHING
     const out: string[] = []
@@ -43,7 +43,7 @@ export class Answering {
   }
 
   /** How long to wait for the turn: the longest of the limits that delay. */
-  delayMs(decision: ChargedDecision, facts: Facts): number {
+  delayMs(decision: ChargedDecision, facts: RequestFacts): number {
     if (!this.someDelay) return 0
     let longest = 0
     for (const [i, state] of decision.limits.entries()) {
@@ -98,7 +98,7 @@ class AnsweredLimit {
     this.fixed = typeof policy === 'function' ? undefined : describe(name, policyOf(policy), this.options)
   }
 
-  descriptionFor(facts: Facts): Description {
+  descriptionFor(facts: RequestFacts): Description {
     if (this.fixed !== undefined) return this.fixed
     const policy = facts.chosen![this.index]!
     let description = this.described.get(policy)

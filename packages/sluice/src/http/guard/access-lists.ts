@@ -1,10 +1,10 @@
 import { addressRanges } from '../address/cidr.ts'
-import type { Facts } from '../request/request-facts.ts'
+import type { RequestFacts } from '../request/request-facts.ts'
 import { yesOrNo } from './answered.ts'
 import type { GuardSettings } from './guard-options.ts'
 
 /** Who is let through or turned away before any limit is asked. */
-export class Lists {
+export class AccessLists {
   /** Nothing is on any of them. */
   readonly isEmpty: boolean
   private readonly skip: GuardSettings['skip']
@@ -20,17 +20,17 @@ export class Lists {
     this.isEmpty = skip === undefined && allow === undefined && deny === undefined
   }
 
-  of(facts: Facts): 'denied' | 'allowed' | undefined {
+  of(facts: RequestFacts): 'denied' | 'allowed' | undefined {
     if (this.deny?.has(facts.wholeIp) === true) return 'denied'
     if (this.allow?.has(facts.wholeIp) === true || this.skips(facts)) return 'allowed'
     return undefined
   }
 
-  private skips(facts: Facts): boolean {
+  private skips(facts: RequestFacts): boolean {
     const { skip } = this
     if (skip === undefined) return false
     try {
-      const skips = ({ seen }: Facts) => yesOrNo('skip', skip(seen) ?? false)
+      const skips = ({ view }: RequestFacts) => yesOrNo('skip', skip(view) ?? false)
       return skips(facts) && facts.elsewhere.every(skips)
     } catch (error) {
       this.failed(error)
