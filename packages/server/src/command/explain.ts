@@ -1,5 +1,5 @@
 import { type DescriptorExplanation, type Explanation, rls, rulesLimiter } from 'sluice/rules'
-import { questionOf } from '../decider/descriptors.ts'
+import { questionOf } from '../decider/local-descriptors.ts'
 import { checkRequestOf } from '../http/check-request.ts'
 import { requestFromJson } from '../rls/json-request.ts'
 import { attempt, requestOf } from './request.ts'

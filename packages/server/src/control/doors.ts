@@ -41,7 +41,7 @@ export async function openDoors(settings: ServiceSettings, decider: Decider, bac
     const tls = tlsOf(settings)
     const grpc = opened(
       await startGrpc({
-        service: decider,
+        service: decider.descriptors,
         host,
         port: settings.grpcPort,
         onError,

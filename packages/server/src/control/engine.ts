@@ -70,7 +70,7 @@ export class Engine {
       holds: memory?.holds ?? 0,
       overflowed: (memory?.overflowed ?? 0) + (throttle?.overflowed ?? 0),
       breakerOpen: this.outages > 0,
-      shadows: this.decider.shadows(),
+      shadows: this.decider.operations.shadows(),
     }
   }
 

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { randomBytes } from 'node:crypto'
 import { type LimitMode, SluiceError } from 'sluice'
-import type { Decider } from '../decider/decider.ts'
+import { type Decider, type Operations, withOperations } from '../decider/decider.ts'
 import { answerAll, type CallTarget, type RemoteCalls, type RemoteResults } from '../decider/wire.ts'
 import type { Counts, Readings } from '../metrics/metrics.ts'
 import { Metrics } from '../metrics/metrics.ts'
@@ -24,7 +24,7 @@ export interface SetMode {
 /** Sets what another process was told. */
 export function setModeIn(decider: Decider, { limit, mode }: SetMode): void {
   try {
-    void decider.setMode(limit, mode)
+    void decider.operations.setMode(limit, mode)
   } catch {
     // Its rules are newer, and have no such limit.
   }
@@ -117,17 +117,18 @@ class Supervisor {
 
   /** Over a shared store each worker decides by itself, and has to be told. */
   private operators(): Decider {
-    const setMode: Decider['setMode'] = (limit, mode) => {
-      this.engine.decider.setMode(limit, mode)
+    const { decider } = this.engine
+    const setMode: Operations['setMode'] = (limit, mode) => {
+      decider.operations.setMode(limit, mode)
       this.remember({ limit, mode })
     }
     const shadows = () => {
       throw new SluiceError(
         'SLUICE_NOT_SUPPORTED',
-        'expected one process, got several over a shared store: each counts the shadows of what it decided; see /metrics',
+        'shadows cannot be listed here: over a shared store each worker counts the shadows of what it decided; see /metrics',
       )
     }
-    return Object.create(this.engine.decider, { setMode: { value: setMode }, shadows: { value: shadows } }) as Decider
+    return withOperations(decider, { setMode, shadows })
   }
 
   /** Where one worker cannot open its doors none will, and it has said why. */

@@ -1,5 +1,4 @@
-import type { Decider } from '../decider/decider.ts'
-import type { LocalDecider } from '../decider/local-decider.ts'
+import { type Decider, withOperations } from '../decider/decider.ts'
 import { RemoteDecider } from '../decider/remote-decider.ts'
 import { Metrics } from '../metrics/metrics.ts'
 import type { ServiceSettings } from '../settings.ts'
@@ -91,12 +90,14 @@ async function open(settings: ServiceSettings, log: Log, far: RemoteDecider): Pr
 }
 
 /** The same decider; what an operator sets in it, all workers are told. */
-function tellingModes(decider: LocalDecider): Decider {
-  const setMode: Decider['setMode'] = (limit, mode) => {
-    decider.setMode(limit, mode)
-    tell({ limit, mode })
-  }
-  return Object.create(decider, { setMode: { value: setMode } }) as Decider
+function tellingModes(decider: Decider): Decider {
+  return withOperations(decider, {
+    setMode(limit, mode) {
+      const set = decider.operations.setMode(limit, mode)
+      tell({ limit, mode })
+      return set
+    },
+  })
 }
 
 function tell(message: FromWorker): void {

@@ -4,6 +4,46 @@ import type { Awaitable } from '../awaitable.ts'
 import type { Throttle } from '../resp/throttle/throttle.ts'
 import type { RateLimitService } from '../rls/service.ts'
 
+/**
+ * What answers the protocols of the service, one part for each kind of caller. Requests and answers are plain data, so that
+ * a process which only speaks protocols can send them to the one that decides.
+ */
+export interface Decider {
+  readonly checks: Checks
+  readonly operations: Operations
+  /** Envoy's rate limit service. */
+  readonly descriptors: RateLimitService
+  /** CL.THROTTLE. */
+  readonly throttle: Throttle
+}
+
+/** The same decider, but for some of what operators do. */
+export function withOperations(decider: Decider, instead: Partial<Operations>): Decider {
+  const { checks, operations, descriptors, throttle } = decider
+  return { checks, descriptors, throttle, operations: Object.assign(Object.create(operations) as Operations, instead) }
+}
+
+/** What programs ask before they serve a request, by the service's own rules. */
+export interface Checks {
+  check(request: CheckRequest): Awaitable<DecisionJson>
+  peek(request: CheckRequest): Awaitable<DecisionJson>
+  reserve(request: CheckRequest, ttlMs: number): Awaitable<Reserved>
+  /** Ends a reservation with what was used, or with nothing; undefined where there is none of that id. */
+  settle(id: string, actual: Actual | undefined): Awaitable<Settlement | undefined>
+  explain(request: CheckRequest): Awaitable<readonly Explanation[]>
+}
+
+/** What operators do to limits and to subjects. */
+export interface Operations {
+  /** A credit, clamped at full. */
+  refund(request: CheckRequest): Awaitable<void>
+  reset(subject: Attributes, limits: readonly string[] | undefined): Awaitable<void>
+  /** Refuses a subject by a limit for a while. */
+  block(subject: Attributes, options: Block): Awaitable<void>
+  setMode(limit: string, mode: LimitMode): Awaitable<void>
+  shadows(): Awaitable<readonly ShadowState[]>
+}
+
 /** A subject with what it costs. */
 export interface CheckRequest {
   readonly subject: Attributes
@@ -24,25 +64,4 @@ export interface Reserved {
   readonly decision: DecisionJson
   /** By which the reservation is settled; undefined where it was refused. Nobody can guess it. */
   readonly id: string | undefined
-}
-
-/**
- * All that the doors of the service ask for, whatever language they speak. Questions and answers are plain data, so that
- * a process which only speaks protocols can hand them on to the one that decides.
- */
-export interface Decider extends RateLimitService {
-  check(ask: CheckRequest): Awaitable<DecisionJson>
-  peek(ask: CheckRequest): Awaitable<DecisionJson>
-  /** An operator's credit. */
-  refund(ask: CheckRequest): Awaitable<void>
-  reset(subject: Attributes, limits: readonly string[] | undefined): Awaitable<void>
-  /** Refuses a subject by a limit for a while. */
-  block(subject: Attributes, options: Block): Awaitable<void>
-  reserve(ask: CheckRequest, ttlMs: number): Awaitable<Reserved>
-  /** Ends a reservation with what was used, or with nothing; undefined where there is none of that id. */
-  settle(id: string, actual: Actual | undefined): Awaitable<Settlement | undefined>
-  explain(ask: CheckRequest): Awaitable<readonly Explanation[]>
-  setMode(limit: string, mode: LimitMode): Awaitable<void>
-  shadows(): Awaitable<readonly ShadowState[]>
-  readonly throttle: Throttle
 }

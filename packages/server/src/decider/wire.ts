@@ -3,18 +3,29 @@ import type { Readings } from '../metrics/metrics.ts'
 import { freshVerdict, type ThrottleVerdict } from '../resp/throttle/throttle.ts'
 import type { Decider } from './decider.ts'
 
-/** What of a decider is asked by its name, with its arguments as they are. */
-const BY_NAME = [
-  ...(['check', 'peek', 'refund', 'reset', 'block', 'reserve', 'settle', 'explain', 'setMode', 'shadows'] as const),
-  'shouldRateLimit' as const,
-]
-type ByName = (typeof BY_NAME)[number]
+/** The parts of a decider that are asked method by method, with the arguments as they are. */
+const METHODS = {
+  checks: ['check', 'peek', 'reserve', 'settle', 'explain'],
+  operations: ['refund', 'reset', 'block', 'setMode', 'shadows'],
+  descriptors: ['shouldRateLimit'],
+} as const satisfies { readonly [Part in Exclude<keyof Decider, 'throttle'>]: readonly (keyof Decider[Part])[] }
+type MethodPart = keyof typeof METHODS
 
-/** One question on its way from a process that speaks protocols to the one that decides. */
+/** One call on its way from a process that speaks protocols to the one that decides: `checks.check`. */
 export interface RemoteCall {
   readonly id: number
-  readonly method: ByName | 'throttle' | 'forget' | 'metrics'
+  readonly method: string
   readonly args: readonly unknown[]
+}
+
+/** A part of a decider whose methods are called elsewhere. */
+export function remotePart<Part extends MethodPart>(
+  part: Part,
+  call: (method: string, ...args: unknown[]) => Promise<unknown>,
+): Decider[Part] {
+  const methods = METHODS[part].map(name => [name, (...args: unknown[]) => call(`${part}.${name}`, ...args)] as const)
+  // Every method of the part is listed in METHODS, and all of them answer later.
+  return Object.fromEntries(methods) as unknown as Decider[Part]
 }
 
 export interface RemoteCalls {
@@ -74,8 +85,10 @@ function answer(owner: CallTarget, { method, args }: RemoteCall): unknown {
     const key = bufferOf(args[0] as Uint8Array)
     return decider.throttle.forget(key, 0, key.length)
   }
-  if (!BY_NAME.includes(method)) throw new Error(`no such question: ${method}`)
-  return (decider[method] as (...args: unknown[]) => unknown).apply(decider, [...args])
+  const [part, name] = method.split('.') as [MethodPart, string]
+  if (!METHODS[part]?.includes(name as never)) throw new Error(`no such call: ${method}`)
+  const methods = decider[part] as unknown as Readonly<Record<string, (...args: unknown[]) => unknown>>
+  return methods[name]!(...args)
 }
 
 export interface RemoteThrottleRequest {

@@ -16,7 +16,7 @@ export const CHECK_ROUTES: readonly ApiRoute[] = [
       'Takes the cost from all limits that apply, or from none. An array is decided one by one and always answers 200.',
     body: 'CheckRequests',
     answers: { 200: 'Decisions', 429: 'Decision', 503: 'Decision' },
-    answer: (text, decider) => answerAll(text, ask => decider.check(ask)),
+    answer: (text, decider) => answerAll(text, ask => decider.checks.check(ask)),
   },
   {
     method: 'POST',
@@ -25,7 +25,7 @@ export const CHECK_ROUTES: readonly ApiRoute[] = [
     summary: 'Says whether the cost would pass, and takes nothing.',
     body: 'CheckRequests',
     answers: { 200: 'Decisions', 429: 'Decision', 503: 'Decision' },
-    answer: (text, decider) => answerAll(text, ask => decider.peek(ask)),
+    answer: (text, decider) => answerAll(text, ask => decider.checks.peek(ask)),
   },
   {
     method: 'GET',
@@ -35,7 +35,7 @@ export const CHECK_ROUTES: readonly ApiRoute[] = [
     answers: { 200: 'Explanations' },
     answer(query, decider) {
       const { cost = '1', ...subject } = Object.fromEntries(new URLSearchParams(query))
-      return andThen(decider.explain(checkRequestOf({ ...subject, cost: costOf(cost) })), explained =>
+      return andThen(decider.checks.explain(checkRequestOf({ ...subject, cost: costOf(cost) })), explained =>
         json(200, explained),
       )
     },
@@ -47,7 +47,7 @@ export const CHECK_ROUTES: readonly ApiRoute[] = [
     summary: "Envoy's rate limit service as proto3 JSON.",
     body: 'RateLimitRequest',
     answers: { 200: 'RateLimitResponse', 400: 'Status', 429: 'RateLimitResponse', 500: 'Status' },
-    answer: (text, decider) => answerJson(decider, text),
+    answer: (text, decider) => answerJson(decider.descriptors, text),
   },
 ]
 

@@ -13,7 +13,7 @@ export const OPERATOR_ROUTES: readonly ApiRoute[] = [
     body: 'CheckRequest',
     answers: { 200: 'Refunded' },
     answer: (text, decider) =>
-      andThen(decider.refund(checkRequestOf(mapOf(text))), () => json(200, { refunded: true })),
+      andThen(decider.operations.refund(checkRequestOf(mapOf(text))), () => json(200, { refunded: true })),
   },
   {
     method: 'POST',
@@ -25,7 +25,9 @@ export const OPERATOR_ROUTES: readonly ApiRoute[] = [
     answer(text, decider) {
       const { limits, ...subject } = mapOf(text)
       if (limits !== undefined && !isNames(limits)) throw new BadRequest(400, 'expected limits as names of limits')
-      return andThen(decider.reset(checkRequestOf(subject).subject, limits), () => json(200, { reset: true }))
+      return andThen(decider.operations.reset(checkRequestOf(subject).subject, limits), () =>
+        json(200, { reset: true }),
+      )
     },
   },
   {
@@ -40,7 +42,9 @@ export const OPERATOR_ROUTES: readonly ApiRoute[] = [
       if (limit !== undefined && typeof limit !== 'string') throw new BadRequest(400, 'expected limit as a name')
       if (typeof length !== 'string') throw new BadRequest(400, 'expected for as a duration such as "15m"')
       const block = { ...(limit !== undefined && { limit }), for: length as Duration }
-      return andThen(decider.block(checkRequestOf(subject).subject, block), () => json(200, { blocked: true }))
+      return andThen(decider.operations.block(checkRequestOf(subject).subject, block), () =>
+        json(200, { blocked: true }),
+      )
     },
   },
   {
@@ -53,7 +57,7 @@ export const OPERATOR_ROUTES: readonly ApiRoute[] = [
     answer(text, decider) {
       const { limit, mode } = mapOf(text)
       if (typeof limit !== 'string') throw new BadRequest(400, 'expected limit as the name of one')
-      return andThen(decider.setMode(limit, mode as LimitMode), () => json(200, { limit, mode }))
+      return andThen(decider.operations.setMode(limit, mode as LimitMode), () => json(200, { limit, mode }))
     },
   },
   {
@@ -62,7 +66,7 @@ export const OPERATOR_ROUTES: readonly ApiRoute[] = [
     right: 'admin',
     summary: 'What enforcing the shadow limits would change, and for whom.',
     answers: { 200: 'Shadows' },
-    answer: (_, decider) => andThen(decider.shadows(), shadows => json(200, shadows)),
+    answer: (_, decider) => andThen(decider.operations.shadows(), shadows => json(200, shadows)),
   },
 ]
 

@@ -18,7 +18,7 @@ export const RESERVATION_ROUTES: readonly ApiRoute[] = [
     answers: { 200: 'Reserved', 429: 'Reserved', 503: 'Reserved' },
     answer(text, decider) {
       const { ttl_ms: ttl = USUAL_TTL_MS, ...rest } = mapOf(text)
-      return andThen(decider.reserve(checkRequestOf(rest), ttlOf(ttl)), ({ decision, id }) =>
+      return andThen(decider.checks.reserve(checkRequestOf(rest), ttlOf(ttl)), ({ decision, id }) =>
         json(statusOf(decision), { id: id ?? null, decision }, retry(decision)),
       )
     },
@@ -33,7 +33,7 @@ export const RESERVATION_ROUTES: readonly ApiRoute[] = [
     answer(text, decider) {
       const { id, actual, cancel = false } = mapOf(text)
       if (typeof id !== 'string') throw new BadRequest(400, 'expected the id that reserve answered')
-      return andThen(decider.settle(id, cancel === true ? undefined : actualOf(actual)), settlement => {
+      return andThen(decider.checks.settle(id, cancel === true ? undefined : actualOf(actual)), settlement => {
         if (settlement !== undefined) return json(200, settlement)
         throw new BadRequest(
           404,

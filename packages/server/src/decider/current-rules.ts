@@ -1,0 +1,26 @@
+import { SluiceError } from 'sluice'
+import type { RulesLimiter } from 'sluice/rules'
+
+type AnyLimiter = RulesLimiter<'sync' | 'async'>
+
+/** Sluice's own rules as they are now: a reload replaces them. */
+export class CurrentRules {
+  private limiter: AnyLimiter | undefined
+
+  replace(limiter: AnyLimiter | undefined): void {
+    this.limiter = limiter
+  }
+
+  /** Undefined where only rules for Envoy are served. */
+  get ifAny(): AnyLimiter | undefined {
+    return this.limiter
+  }
+
+  get loaded(): AnyLimiter {
+    if (this.limiter !== undefined) return this.limiter
+    throw new SluiceError(
+      'SLUICE_NOT_SUPPORTED',
+      'no rules file: start the service with one, `sluice serve rules.yaml`',
+    )
+  }
+}

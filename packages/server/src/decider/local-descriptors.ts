@@ -1,0 +1,68 @@
+import { type Rls, RlsError, type RlsRequest, type RlsResponse, type RlsStatus } from 'sluice/rules'
+import type { Awaitable } from '../awaitable.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { GrpcError } from '../rls/grpc/grpc-status.ts'
+import {
+  OK,
+  OVER_LIMIT,
+  type RateLimitRequest,
+  type RateLimitResponse,
+  type RateLimitService,
+  type Status,
+} from '../rls/service.ts'
+
+/** Envoy's rate limit service by the descriptor files that are loaded. */
+export class LocalDescriptors implements RateLimitService {
+  private readonly metrics: Metrics
+  private rules: Rls | undefined
+
+  constructor(metrics: Metrics) {
+    this.metrics = metrics
+  }
+
+  replace(rules: Rls | undefined): void {
+    this.rules = rules
+  }
+
+  shouldRateLimit(request: RateLimitRequest): Awaitable<RateLimitResponse> {
+    if (this.rules === undefined) throw new GrpcError('UNAVAILABLE', 'no rules are loaded: start with --envoy')
+    const startedAt = performance.now()
+    const answered = (response: RlsResponse) => {
+      this.metrics.took((performance.now() - startedAt) / 1000)
+      return answerOf(response)
+    }
+    const failed = (error: unknown): never => {
+      throw told(error)
+    }
+    try {
+      const answer = this.rules.shouldRateLimit(questionOf(request))
+      return answer instanceof Promise ? answer.then(answered, failed) : answered(answer)
+    } catch (error) {
+      return failed(error)
+    }
+  }
+}
+
+/** What the wire carries is what the rules are asked: a member that is undefined is one that is not there. */
+export function questionOf(request: RateLimitRequest): RlsRequest {
+  return request as RlsRequest
+}
+
+function answerOf({ overall, statuses }: RlsResponse): RateLimitResponse {
+  return { overall: overall === 'OK' ? OK : OVER_LIMIT, statuses: statuses.map(statusOf) }
+}
+
+function statusOf({ code, currentLimit, limitRemaining = 0, durationUntilResetMs }: RlsStatus): Status {
+  return {
+    code: code === 'OK' ? OK : OVER_LIMIT,
+    currentLimit,
+    limitRemaining,
+    resetMs: durationUntilResetMs,
+  }
+}
+
+/** A bad request as gRPC tells it; anything else is left as it is. */
+function told(error: unknown): unknown {
+  if (!(error instanceof RlsError)) return error
+  return new GrpcError(error.kind === 'InvalidArgument' ? 'INVALID_ARGUMENT' : 'UNAVAILABLE', error.message)
+}
