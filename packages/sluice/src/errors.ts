@@ -75,9 +75,14 @@ export function expected(code: ErrorCode, what: string, got: unknown, advice = '
 
 function show(value: unknown): string {
   if (typeof value === 'string') return value.length > 80 ? `'${value.slice(0, 77)}…'` : `'${value}'`
-  if (typeof value === 'function') return 'a function'
+  if (typeof value === 'function') return isAsyncFunction(value) ? 'an async function' : 'a function'
+  if (value instanceof Promise) return 'a promise'
   if (typeof value === 'bigint') return `${value}n`
   if (typeof value !== 'object' || value === null) return String(value)
   if (Array.isArray(value)) return `an array of ${value.length}`
   return `an object with ${Object.keys(value).slice(0, 6).join(', ') || 'no properties'}`
+}
+
+export function isAsyncFunction(value: unknown): boolean {
+  return Object.prototype.toString.call(value) === '[object AsyncFunction]'
 }

@@ -5,19 +5,6 @@ import type { Rate } from './policy.ts'
 /** Limits are counted in doubles: up to here every sum a kernel makes is exact. */
 export const MAX_LIMIT = 2 ** 48
 
-/** The options as they came, if none is unknown: a typing error must not be a default. */
-export function optionsOf<T extends object>(name: string, options: T, known: readonly (keyof T & string)[]): T {
-  if (typeof options !== 'object' || options === null) {
-    throw expected('SLUICE_BAD_OPTION', `${name}({ ${known.join(', ')} })`, options)
-  }
-  for (const key of Object.keys(options)) {
-    if (!(known as readonly string[]).includes(key)) {
-      throw expected('SLUICE_BAD_OPTION', `${name} options ${known.join(', ')}`, key)
-    }
-  }
-  return options
-}
-
 export function limitOf(value: unknown, what: string): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_LIMIT) return value
   throw expected('SLUICE_BAD_LIMIT', `${what} as a whole number from 0 to 2^48`, value)

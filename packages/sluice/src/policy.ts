@@ -1,7 +1,8 @@
 import { assertTimeZone, type CalendarUnit, isCalendar } from './calendar.ts'
+import { checkOptions } from './check-options.ts'
 import { type Duration, MAX_WINDOW_MS, MIN_WINDOW_MS, parseDuration, parseRate, type RateText } from './duration.ts'
 import { expected } from './errors.ts'
-import { bucketSize, limitOf, optionsOf, windowOf } from './policy-options.ts'
+import { bucketSize, limitOf, windowOf } from './policy-options.ts'
 
 /** `count` units every `periodMs`: `'10/s'` is `{ count: 10, periodMs: 1000 }`. */
 export interface Rate {
@@ -62,7 +63,7 @@ export interface ConcurrencyPolicy {
 }
 
 export function tokenBucket(options: { capacity: number; refill: Rate | RateText }): TokenBucketPolicy {
-  const { capacity, refill } = optionsOf('tokenBucket', options, ['capacity', 'refill'])
+  const { capacity, refill } = checkOptions('tokenBucket', options, ['capacity', 'refill'])
   const rate = parseRate(refill, 'tokenBucket refill')
   return Object.freeze({
     kind: 'tokenBucket',
@@ -72,7 +73,7 @@ export function tokenBucket(options: { capacity: number; refill: Rate | RateText
 }
 
 export function leakyBucket(options: { capacity: number; leak: Rate | RateText }): LeakyBucketPolicy {
-  const { capacity, leak } = optionsOf('leakyBucket', options, ['capacity', 'leak'])
+  const { capacity, leak } = checkOptions('leakyBucket', options, ['capacity', 'leak'])
   const rate = parseRate(leak, 'leakyBucket leak')
   return Object.freeze({
     kind: 'leakyBucket',
@@ -82,7 +83,7 @@ export function leakyBucket(options: { capacity: number; leak: Rate | RateText }
 }
 
 export function gcra(options: { rate: Rate | RateText; burst: number }): GcraPolicy {
-  const { rate, burst } = optionsOf('gcra', options, ['rate', 'burst'])
+  const { rate, burst } = checkOptions('gcra', options, ['rate', 'burst'])
   const parsed = parseRate(rate, 'gcra rate')
   return Object.freeze({ kind: 'gcra', rate: parsed, burst: bucketSize(burst, 'gcra burst', parsed) })
 }
@@ -101,7 +102,7 @@ export function fixedWindow(options: FixedWindowOptions): FixedWindowPolicy {
     window,
     align = 'epoch',
     timeZone,
-  } = optionsOf('fixedWindow', options, ['limit', 'window', 'align', 'timeZone'])
+  } = checkOptions('fixedWindow', options, ['limit', 'window', 'align', 'timeZone'])
   const size = limitOf(limit, 'fixedWindow limit')
   if (typeof align === 'string' && isCalendar(align)) {
     if (window !== undefined) {
@@ -130,7 +131,7 @@ export function fixedWindow(options: FixedWindowOptions): FixedWindowPolicy {
 }
 
 export function slidingWindow(options: { limit: number; window: Duration; buckets?: number }): SlidingWindowPolicy {
-  const { limit, window, buckets = 1 } = optionsOf('slidingWindow', options, ['limit', 'window', 'buckets'])
+  const { limit, window, buckets = 1 } = checkOptions('slidingWindow', options, ['limit', 'window', 'buckets'])
   const windowMs = windowOf(window, 'slidingWindow window')
   if (!Number.isInteger(buckets) || buckets < 1 || buckets > MAX_BUCKETS) {
     throw expected('SLUICE_BAD_BUCKETS', `slidingWindow buckets from 1 to ${MAX_BUCKETS}`, buckets)
@@ -143,7 +144,7 @@ export function slidingWindow(options: { limit: number; window: Duration; bucket
 }
 
 export function slidingLog(options: { limit: number; window: Duration }): SlidingLogPolicy {
-  const { limit, window } = optionsOf('slidingLog', options, ['limit', 'window'])
+  const { limit, window } = checkOptions('slidingLog', options, ['limit', 'window'])
   const size = limitOf(limit, 'slidingLog limit')
   if (size > MAX_LOG) {
     throw expected(
@@ -157,7 +158,7 @@ export function slidingLog(options: { limit: number; window: Duration }): Slidin
 }
 
 export function concurrency(options: { limit: number; ttl: Duration }): ConcurrencyPolicy {
-  const { limit, ttl } = optionsOf('concurrency', options, ['limit', 'ttl'])
+  const { limit, ttl } = checkOptions('concurrency', options, ['limit', 'ttl'])
   const ttlMs = parseDuration(ttl, 'concurrency ttl', { min: MIN_WINDOW_MS, max: MAX_WINDOW_MS }, 'SLUICE_BAD_TTL')
   return Object.freeze({ kind: 'concurrency', limit: limitOf(limit, 'concurrency limit'), ttlMs })
 }

@@ -88,6 +88,7 @@ export class Charging<S> {
   }
 
   private keyOf(limit: BoundLimit<S>, subject: S): string | undefined {
+    if ((subject as unknown) === '') throw expected('SLUICE_BAD_KEY', 'a subject that is not empty', subject)
     if (limit.keyOf !== undefined) {
       const key = limit.keyOf(subject)
       return key === undefined ? undefined : encodeKey(key, limit.name)

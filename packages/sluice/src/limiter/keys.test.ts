@@ -66,7 +66,7 @@ test('no two keys share state, however they are spelt', () => {
 
 test('subjects of the short form do not either', () => {
   const limiter = createLimiter(slidingLog({ limit: 1, window: '1h' }), { clock: fakeClock() })
-  const texts = keys.filter(key => typeof key === 'string')
+  const texts = keys.filter(key => typeof key === 'string').filter(key => key !== '')
   expect(texts.filter(key => !limiter.consume(key).allowed)).toEqual([])
   expect(texts.filter(key => limiter.consume(key).allowed)).toEqual([])
 })

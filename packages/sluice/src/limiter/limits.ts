@@ -1,3 +1,4 @@
+import { checkOptions } from '../check-options.ts'
 import { TICKS_PER_MS } from '../clock.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { expected, SluiceError } from '../errors.ts'
@@ -72,12 +73,7 @@ export function bindLimit<S>(
   release: BoundLimit<S>['release'],
 ): BoundLimit<S> {
   const where = `limit '${name}'`
-  if (typeof options !== 'object' || options === null) {
-    throw expected('SLUICE_BAD_OPTION', `${where} as { policy, key?, … }`, options)
-  }
-  for (const option of Object.keys(options)) {
-    if (!KNOWN.has(option)) throw expected('SLUICE_BAD_OPTION', `${where} with ${[...KNOWN].join(', ')}`, option)
-  }
+  checkOptions(where, options, KNOWN)
   const {
     policy,
     key,
@@ -116,9 +112,7 @@ export function bindLimit<S>(
   }
 }
 
-const KNOWN = new Set([
-  ...['policy', 'key', 'cost', 'mode', 'replaces', 'bucket', 'blockFor', 'atOnce', 'onOutage', 'store'],
-])
+const KNOWN = ['policy', 'key', 'cost', 'mode', 'replaces', 'bucket', 'blockFor', 'atOnce', 'onOutage', 'store']
 
 const STORE_METHODS = ['bind', 'ask', 'amend', 'inspect', 'close'] as const
 
@@ -168,11 +162,7 @@ function blockRule(blockFor: NonNullable<LimitOptions<never>['blockFor']>, where
     const ticks = blockTicks(blockFor, `${where} blockFor`)
     return { first: ticks, factor: 1, max: ticks }
   }
-  for (const option of Object.keys(blockFor)) {
-    if (option !== 'first' && option !== 'factor' && option !== 'max') {
-      throw expected('SLUICE_BAD_BLOCK', `${where} blockFor with first, factor, max`, option)
-    }
-  }
+  checkOptions(`${where} blockFor`, blockFor, ['first', 'factor', 'max'], 'SLUICE_BAD_BLOCK')
   const first = blockTicks(blockFor.first, `${where} blockFor.first`)
   const { factor = 2 } = blockFor
   if (typeof factor !== 'number' || !(factor >= 1) || factor > 1000) {

@@ -1,3 +1,4 @@
+import { checkOptions } from '../check-options.ts'
 import { TICKS_PER_MS } from '../clock.ts'
 import type { Decision } from '../decision.ts'
 import { type Duration, parseDuration } from '../duration.ts'
@@ -30,7 +31,7 @@ import type {
 } from './limiter.ts'
 import { LimiterStores } from './limiter-stores.ts'
 import { bindLimit, blockTicks, checkCost, checkModeOrChoice, checkReplaces, type LimitMode } from './limits.ts'
-import { checkOptions, type Limits, storeFor } from './options.ts'
+import { checkLimiterOptions, type Limits, storeFor } from './options.ts'
 import { Outage } from './outage/outage.ts'
 import { chargesOf, type Reservation, reservationOf, type SavedReservation } from './reservation.ts'
 import { ShadowReport, type ShadowState } from './shadow-report.ts'
@@ -57,7 +58,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   private waiting: Waiting | undefined
 
   constructor(options: LimiterOptions<S> & Pick<NamedLimits<S>, 'select'>, limits: Limits<S>, shortForm: boolean) {
-    checkOptions(options, limits, shortForm)
+    checkLimiterOptions(options, limits, shortForm)
     const { name = 'default', prefix = 'sluice', onDecision, observers = [], onEvent } = options
     this.name = name
     this.observers = onDecision === undefined ? observers : [onDecision, ...observers]
@@ -84,36 +85,39 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   }
 
   consume(subject: S, options?: CostOption): Answer<M, Decision> {
-    return this.answer(this.decide(subject, costOf(options), TAKE))
+    return this.answer(this.decide(subject, costOf('consume', options), TAKE))
   }
 
   peek(subject: S, options?: CostOption): Answer<M, Decision> {
-    return this.answer(this.decide(subject, costOf(options), LOOK))
+    return this.answer(this.decide(subject, costOf('peek', options), LOOK))
   }
 
   refund(target: Decision | S, options?: { cost: number }): Answer<M, void> {
     if (target instanceof ChargedDecision) {
       return this.answer(andThen(this.changes.makeIfPossible(refundsOf(target)), nothing))
     }
-    const charges = this.charging.each(this.charging.limits, target as S, checkCost(options?.cost))
+    const { cost } = checkOptions<CostOption>('refund', options ?? {}, COST_ONLY)
+    const charges = this.charging.each(this.charging.limits, target as S, checkCost(cost))
     return this.change(charges.map(charge => ({ type: 'credit', charge })))
   }
 
-  reset(subject: S, options?: { limits?: readonly string[] }): Answer<M, void> {
+  reset(subject: S, options: { limits?: readonly string[] } = {}): Answer<M, void> {
     const { charging } = this
-    const named = options?.limits?.map(name => charging.named(name))
+    const named = checkOptions('reset', options, ['limits']).limits?.map(name => charging.named(name))
     const limits = named ?? charging.limits.filter(limit => limit.keyOf !== undefined || limit === charging.only)
     return this.change(charging.each(limits, subject, 0).map(charge => ({ type: 'reset', charge })))
   }
 
   block(subject: S, options: { limit?: string; for: Duration }): Answer<M, void> {
-    const limit = this.charging.named(options?.limit)
-    const ticks = blockTicks(options?.for, 'block for')
+    checkOptions('block', options, ['limit', 'for'])
+    const limit = this.charging.named(options.limit)
+    const ticks = blockTicks(options.for, 'block for')
     return this.change(this.charging.each([limit], subject, 0).map(charge => ({ type: 'block', charge, ticks })))
   }
 
   reserve(subject: S, options: { cost: number; ttl: Duration }): Answer<M, Reservation<M>> {
-    const cost = checkCost(options?.cost)
+    checkOptions('reserve', options, ['cost', 'ttl'])
+    const cost = checkCost(options.cost)
     const holdTicks = parseDuration(options.ttl, 'reserve ttl', { min: 1 }, 'SLUICE_BAD_TTL') * TICKS_PER_MS
     const reserved = (decision: Decision) => this.reservation(decision, cost)
     return this.answer(andThen(this.decide(subject, cost, reserving(holdTicks)), reserved))
@@ -135,8 +139,8 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   }
 
   async wait(subject: S, options: WaitOptions = {}): Promise<Decision> {
-    const { maxWait, signal } = options
-    const cost = costOf(options)
+    const { maxWait, signal, cost: given = 1 } = checkOptions('wait', options, ['cost', 'maxWait', 'signal'])
+    const cost = checkCost(given)
     const maxWaitMs = maxWait === undefined ? Infinity : parseDuration(maxWait, 'wait maxWait')
     signal?.throwIfAborted()
     const off = this.offList()
@@ -150,8 +154,8 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     return this.notify(await this.waiting.start(charges, maxWaitMs, signal), subject, off)
   }
 
-  history(subject: S, options?: { limit?: string }): Answer<M, number[]> {
-    const limit = this.charging.named(options?.limit)
+  history(subject: S, options: { limit?: string } = {}): Answer<M, number[]> {
+    const limit = this.charging.named(checkOptions('history', options, ['limit']).limit)
     const charge = this.charging.one(limit, subject, 0)
     if (charge === undefined) return this.answer([])
     if (charge.rule.kind !== 'log') {
@@ -252,6 +256,12 @@ function refundsOf({ charges }: ChargedDecision): Change[] {
   return charges.filter(charge => charge.taken).map(charge => ({ type: 'refund', charge }))
 }
 
-function costOf(options: CostOption | undefined): number {
-  return options?.cost === undefined ? 1 : checkCost(options.cost)
+function costOf(call: string, options: CostOption | undefined): number {
+  if (options === undefined) return 1
+  if (typeof options !== 'object' || options === null) checkOptions(call, options, COST_ONLY)
+  // In place of `checkOptions`, which takes as long as the decision itself.
+  for (const name in options) if (name !== 'cost') checkOptions(call, options, COST_ONLY)
+  return options.cost === undefined ? 1 : checkCost(options.cost)
 }
+
+const COST_ONLY = ['cost']

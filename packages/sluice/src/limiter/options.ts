@@ -1,3 +1,4 @@
+import { checkFunction, checkOptions, checkSyncFunction } from '../check-options.ts'
 import { expected } from '../errors.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { Mode, Store } from '../stores/store.ts'
@@ -9,22 +10,15 @@ export type Limits<S> = Record<string, LimitOptions<S, Mode>>
 const KNOWN = ['name', 'prefix', 'store', 'clock', 'onDecision', 'observers', 'onEvent']
 
 /** Refuses what a limiter cannot be made of, and names what it does not know: a typing error must not mean "unlimited". */
-export function checkOptions<S>(options: LimiterOptions<S>, limits: Limits<S>, shortForm: boolean): void {
-  const known = [...KNOWN, ...(shortForm ? ['onOutage'] : ['limits', 'select'])]
-  if (typeof options !== 'object' || options === null) {
-    throw expected('SLUICE_BAD_OPTION', `limiter options ${known.join(', ')}`, options)
-  }
-  for (const option of Object.keys(options)) {
-    if (!known.includes(option)) throw expected('SLUICE_BAD_OPTION', `limiter options ${known.join(', ')}`, option)
-  }
+export function checkLimiterOptions<S>(options: LimiterOptions<S>, limits: Limits<S>, shortForm: boolean): void {
+  checkOptions('limiter', options, [...KNOWN, ...(shortForm ? ['onOutage'] : ['limits', 'select'])])
   const { name = '', prefix = '', onDecision, onEvent, store, clock } = options
   const { select } = options as { select?: unknown }
   if (typeof name !== 'string') throw expected('SLUICE_BAD_OPTION', 'name as a string', name)
   if (typeof prefix !== 'string') throw expected('SLUICE_BAD_OPTION', 'prefix as a string', prefix)
-  for (const [hook, value] of Object.entries({ onDecision, onEvent, select })) {
-    if (value !== undefined && typeof value !== 'function') {
-      throw expected('SLUICE_BAD_OPTION', `${hook} as a function`, value)
-    }
+  if (select !== undefined) checkSyncFunction('select', select)
+  for (const [hook, value] of Object.entries({ onDecision, onEvent })) {
+    if (value !== undefined) checkFunction(hook, value)
   }
   const { observers = [] } = options
   if (!Array.isArray(observers) || observers.some(observer => typeof observer !== 'function')) {

@@ -1,3 +1,4 @@
+import { nearestName } from '../check-options.ts'
 import { type ErrorCode, expected, SluiceError } from '../errors.ts'
 import { type Mistake, type Path, pathText, RulesError } from './mistakes.ts'
 
@@ -46,7 +47,7 @@ export class ConfigNode {
     for (const [name, member] of Object.entries(value)) {
       const node = new ConfigNode(member, [...this.path, name], this.file, this.mistakes)
       if (known === undefined || known.includes(name)) members.set(name, node)
-      else node.wrongName(`one of ${known.join(', ')}`, meant(name, known))
+      else node.wrongName(`one of ${known.join(', ')}`, meantName(name, known))
     }
     return members
   }
@@ -115,9 +116,7 @@ function isScalar(value: unknown): value is number | boolean {
   return typeof value === 'number' || typeof value === 'boolean'
 }
 
-/** `sliding_window`, `onOutage` and the like are known, only written otherwise. */
-function meant(name: string, known: readonly string[]): string | undefined {
-  const bare = (text: string) => text.toLowerCase().replaceAll(/[-_ ]/g, '')
-  const found = known.find(one => bare(one) === bare(name))
-  return found && `write ${found}`
+function meantName(name: string, known: readonly string[]): string | undefined {
+  const meant = nearestName(name, known)
+  return meant && `write ${meant}`
 }

@@ -114,7 +114,7 @@ describe('what is wrong is told, all of it', () => {
     [{ limits: { '': IP } }, ["limits: expected a limit with a name, got ''"]],
     [
       { limit: {}, limits: { ip: IP } },
-      ["the file: expected one of store, name, prefix, trusted_proxies, limits, got 'limit'"],
+      ["the file: expected one of store, name, prefix, trusted_proxies, limits, got 'limit'; write limits"],
     ],
     [
       { domain: 'edge', descriptors: [] },
@@ -151,7 +151,7 @@ describe('what is wrong is told, all of it', () => {
       [
         'limits.one: expected one of key, when, cost, mode, replaces, on_outage, block_for, quiet, plans, ' +
           'sliding-window, token-bucket, leaky-bucket, gcra, fixed-window, sliding-log, concurrency, ' +
-          "got 'sliding-windw'",
+          "got 'sliding-windw'; write sliding-window",
       ],
     ],
     [

@@ -171,7 +171,7 @@ describe('what is wrong is told, all of it', () => {
         "descriptors[0].rate_limit.replaces[1].name: expected the name of a rule, got ''",
         'descriptors[0].rate_limit.replaces[2].name: expected the name of a rule, got undefined',
         "descriptors[0].rate_limit.replaces[3]: expected a list of { name }, got 'b'",
-        "descriptors[0].rate_limit.replaces[4]: expected one of name, got 'nme'",
+        "descriptors[0].rate_limit.replaces[4]: expected one of name, got 'nme'; write name",
         'descriptors[0].rate_limit.replaces[4].name: expected the name of a rule, got undefined',
       ],
     ],

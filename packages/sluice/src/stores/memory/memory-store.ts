@@ -1,3 +1,4 @@
+import { checkFunction, checkOptions } from '../../check-options.ts'
 import { type Clock, systemClock, TICKS_PER_MS } from '../../clock.ts'
 import { expected } from '../../errors.ts'
 import { KeyHash } from '../../hash.ts'
@@ -41,17 +42,14 @@ export interface MemoryStore extends Store<'sync'> {
 
 const DEFAULT_MAX_KEYS = 2 ** 22
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  const known = ['clock', 'maxKeys', 'onOverflow', 'onClockSetBack']
-  const unknown = options === null ? options : Object.keys(options).find(option => !known.includes(option))
-  if (unknown !== undefined) throw expected('SLUICE_BAD_OPTION', `memoryStore options ${known.join(', ')}`, unknown)
+  checkOptions('memoryStore', options, ['clock', 'maxKeys', 'onOverflow', 'onClockSetBack'])
   const { clock = systemClock, maxKeys = DEFAULT_MAX_KEYS } = options
   if (!Number.isInteger(maxKeys) || maxKeys < 1 || maxKeys > 2 ** 30) {
     throw expected('SLUICE_BAD_OPTION', 'maxKeys as a whole number from 1 to 2^30', maxKeys)
   }
   if (typeof clock?.now !== 'function') throw expected('SLUICE_BAD_CLOCK', 'a clock with now()', clock)
   for (const name of ['onOverflow', 'onClockSetBack'] as const) {
-    const told = options[name] ?? (() => {})
-    if (typeof told !== 'function') throw expected('SLUICE_BAD_OPTION', `${name} as a function`, told)
+    if (options[name] !== undefined) checkFunction(name, options[name])
   }
   return new InProcess(clock, maxKeys, options)
 }

@@ -17,7 +17,7 @@ describe('what is no client is refused where it is passed', () => {
     ['a URL', 'redis://127.0.0.1:6379', "'redis://127.0.0.1:6379'"],
     ['the options of a client', { host: '127.0.0.1', port: 6379 }, 'an object with host, port'],
     ['the class itself', Redis, 'a function'],
-    ['a promise of a client', Promise.resolve(client), 'an object with no properties'],
+    ['a promise of a client', Promise.resolve(client), 'a promise'],
     [
       'an object of the right shape but one',
       { status: 'ready', evalshaBuffer() {}, info() {} },

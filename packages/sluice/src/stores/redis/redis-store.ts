@@ -1,3 +1,4 @@
+import { checkOptions } from '../../check-options.ts'
 import { afterUnref, systemClock, TICKS_PER_MS } from '../../clock.ts'
 import { type Duration, parseDuration } from '../../duration.ts'
 import { expected } from '../../errors.ts'
@@ -92,9 +93,9 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 }
 
 function checked(options: RedisStoreOptions) {
-  checkNames(options, 'redisStore options', KNOWN)
+  checkOptions('redisStore', options, KNOWN)
   if (options.denyCache !== undefined && options.denyCache !== false) {
-    checkNames(options.denyCache, 'denyCache as false or with', ['for', 'maxEntries'])
+    checkOptions('redisStore denyCache', options.denyCache, ['for', 'maxEntries'])
   }
   const { deadline = 25, connectWait = 1000, tags = 128, prefix = 'sluice', instances = 2 } = options
   if (!Number.isInteger(tags) || tags < 1 || tags > 16_384) {
@@ -117,12 +118,6 @@ function checked(options: RedisStoreOptions) {
     tags,
     prefix,
   }
-}
-
-function checkNames(options: unknown, what: string, known: readonly string[]): void {
-  const isObject = typeof options === 'object' && options !== null
-  const unknown = isObject ? Object.keys(options).find(option => !known.includes(option)) : options
-  if (!isObject || unknown !== undefined) throw expected('SLUICE_BAD_OPTION', `${what} ${known.join(', ')}`, unknown)
 }
 
 function cacheOptions(cache: Exclude<RedisStoreOptions['denyCache'], false>) {

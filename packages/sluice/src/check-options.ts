@@ -1,0 +1,120 @@
+import { type ErrorCode, expected, isAsyncFunction } from './errors.ts'
+
+/**
+ * Checks the options of one call: they are an object, and every name is among `known`. Returns them without those that
+ * are `undefined`, so that `{ key: undefined }` means the same as `{}`.
+ */
+export function checkOptions<T extends object>(
+  call: string,
+  options: T,
+  known: readonly string[],
+  code: ErrorCode = 'SLUICE_BAD_OPTION',
+): T {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw expected(code, `${call} options as an object with ${known.join(', ')}`, options)
+  }
+  let someUndefined = false
+  for (const [name, value] of Object.entries(options)) {
+    if (!known.includes(name)) {
+      const meant = nearestName(name, known)
+      throw expected(code, `${call} options ${known.join(', ')}`, name, meant === undefined ? '' : `write ${meant}`)
+    }
+    someUndefined ||= value === undefined
+  }
+  if (!someUndefined) return options
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T
+}
+
+export function checkFunction(what: string, value: unknown): void {
+  if (typeof value !== 'function') throw expected('SLUICE_BAD_OPTION', `${what} as a function`, value)
+}
+
+/** Refuses an async function: the limiter would take its promise for the answer. */
+export function checkSyncFunction(what: string, value: unknown, advice = ''): void {
+  checkFunction(what, value)
+  if (isAsyncFunction(value))
+    throw expected('SLUICE_BAD_OPTION', `${what} as a function that is not async`, value, advice)
+}
+
+/** The known name that was probably meant: spelt a little differently, or called so by another rate limiter. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const bare = bareName(name)
+  const foreign = Object.hasOwn(FOREIGN_NAMES, bare) && FOREIGN_NAMES[bare]!.find(ours => known.includes(ours))
+  return foreign || known.find(one => bareName(one) === bare) || known.find(one => isTypingError(bare, bareName(one)))
+}
+
+function bareName(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_ ]/g, '')
+}
+
+/** What other rate limiters call it, in lower case, and what it is here: the first of these that the call knows. */
+const FOREIGN_NAMES: Readonly<Record<string, readonly string[]>> = {
+  keygenerator: ['key'],
+  generatekey: ['key'],
+  gettracker: ['key'],
+  identifier: ['key'],
+  windowms: ['window', 'policy'],
+  timewindow: ['window', 'policy'],
+  duration: ['window', 'for', 'policy'],
+  interval: ['window', 'policy'],
+  ttl: ['window', 'for', 'policy'],
+  max: ['limit', 'policy'],
+  points: ['limit', 'cost', 'policy'],
+  limit: ['policy'],
+  window: ['policy'],
+  requests: ['limit', 'policy'],
+  tokens: ['cost', 'capacity'],
+  weight: ['cost'],
+  throttlers: ['limits'],
+  limiters: ['limits'],
+  standardheaders: ['headers'],
+  legacyheaders: ['headers'],
+  enabledraftspec: ['headers'],
+  blockduration: ['blockFor', 'for'],
+  ban: ['blockFor'],
+  keyprefix: ['prefix'],
+  namespace: ['prefix'],
+  nextpass: ['skip'],
+  skipif: ['skip'],
+  allowlist: ['allow'],
+  denylist: ['deny'],
+  whitelist: ['allow'],
+  blacklist: ['deny'],
+  handler: ['refuse'],
+  message: ['refuse'],
+  statuscode: ['status', 'refuse'],
+  skipfailedrequests: ['countWhen'],
+  skipsuccessfulrequests: ['countWhen'],
+  requestwassuccessful: ['countWhen'],
+  passonstoreerror: ['onOutage'],
+  skiponerror: ['onOutage'],
+  insurancelimiter: ['onOutage'],
+  ephemeralcache: ['denyCache'],
+  inmemoryblockonconsumed: ['denyCache'],
+  redis: ['store'],
+  storeclient: ['store'],
+  timeout: ['maxWait', 'deadline'],
+  milliseconds: ['for', 'window'],
+}
+
+/** One letter too many, too few, wrong or changed with its neighbour; two in a longer name. */
+function isTypingError(name: string, known: string): boolean {
+  const most = known.length < 4 ? 0 : known.length < 8 ? 1 : 2
+  return Math.abs(name.length - known.length) <= most && distance(name, known) <= most
+}
+
+/** How many letters must be added, removed, replaced, or changed with their neighbour (Damerau-Levenshtein). */
+function distance(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1]
+      let least = Math.min(rows[i - 1]![j]! + 1, row[j - 1]! + 1, rows[i - 1]![j - 1]! + (same ? 0 : 1))
+      if (i > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) least = Math.min(least, rows[i - 2]![j - 2]! + 1)
+      row.push(least)
+    }
+    rows.push(row)
+  }
+  return rows[a.length]![b.length]!
+}

@@ -1,0 +1,37 @@
+/**
+ * What is only probably wrong. Each has a heading in docs/reference/warnings.md, which a test holds equal to this list.
+ */
+export const WARNING_CODES = ['SLUICE_SMALL_SLIDING_WINDOW', 'SLUICE_SAME_NAME'] as const
+
+export type WarningCode = (typeof WARNING_CODES)[number]
+
+/** A warning as `onEvent` gets it. */
+export interface Warning {
+  readonly type: 'warning'
+  readonly code: WarningCode
+  readonly message: string
+}
+
+type OnWarning = (warning: Warning) => void
+
+/** Which texts have been said, by whom they were said to. Later ones are dropped where they are too many. */
+const said = new WeakMap<object, Set<string>>()
+const MOST_SAID = 100
+
+/**
+ * Warns once: `onWarning` where somebody listens, else the process, by `process.emitWarning`. Where there is no `process`,
+ * as in a browser, nothing is said.
+ */
+export function warnOnce(code: WarningCode, message: string, onWarning?: OnWarning): void {
+  const host = globalThis as { process?: { emitWarning?(text: string, options: object): void } }
+  const listener = onWarning ?? host
+  const texts = said.get(listener) ?? new Set()
+  if (texts.size >= MOST_SAID || texts.has(`${code} ${message}`)) return
+  said.set(listener, texts.add(`${code} ${message}`))
+  if (onWarning !== undefined) onWarning({ type: 'warning', code, message })
+  else
+    host.process?.emitWarning?.(`${message} (see docs/reference/warnings.md#${code.toLowerCase()})`, {
+      type: 'SluiceWarning',
+      code,
+    })
+}
