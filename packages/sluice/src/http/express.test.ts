@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import express, { type NextFunction, type Request, type Response, Router } from 'express'
-import { EXPOSED, FAILED, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
+import { EXPOSED, FAILED, IMPATIENT, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
 import { adapterSuite } from '../fixtures/http/adapter-suite/suite.ts'
 import { rateLimit } from './express.ts'
 
@@ -10,6 +10,7 @@ const open: Open = ({ limiters, stage }) => {
   const app = express()
   app.use((request, response, next) => {
     if (request.headers.origin !== undefined) response.setHeader(...EXPOSED)
+    if (request.headers[IMPATIENT] !== undefined) void stage.giveUp().then(text => response.status(503).send(text))
     next()
   })
   for (const options of limiters) app.use(rateLimit(options))
@@ -22,7 +23,8 @@ const open: Open = ({ limiters, stage }) => {
   const api = Router()
   api.get('/items/:id', (request, response) => void response.send(stage.item(request.params.id)))
   app.use('/api', api)
-  app.use((_error: unknown, _request: Request, response: Response, _next: NextFunction) => {
+  app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
+    stage.errors.push(error)
     if (!response.headersSent)
       response
         .setHeader(...FAILED)

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { EXPOSED, FAILED, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
+import { EXPOSED, FAILED, IMPATIENT, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
 import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.ts'
 import { rateLimit } from './fastify.ts'
 
@@ -8,6 +8,7 @@ const open: Open = async ({ limiters, stage, http2 }) => {
   const app = (http2 ? Fastify({ http2: true }) : Fastify()) as FastifyInstance
   app.addHook('onRequest', async (request, reply) => {
     if (request.headers.origin !== undefined) reply.header(...EXPOSED)
+    if (request.headers[IMPATIENT] !== undefined) void stage.giveUp().then(text => reply.code(503).send(text))
   })
   for (const options of limiters) await app.register(rateLimit, options)
   app.get('/hello', async () => stage.hello())
@@ -20,12 +21,13 @@ const open: Open = async ({ limiters, stage, http2 }) => {
     scope.get<{ Params: { id: string } }>('/items/:id', async request => stage.item(request.params.id))
   }
   app.register(api, { prefix: '/api' })
-  app.setErrorHandler((_, __, reply) =>
-    reply
+  app.setErrorHandler((error, _, reply) => {
+    stage.errors.push(error)
+    return reply
       .header(...FAILED)
       .code(500)
-      .send('failed'),
-  )
+      .send('failed')
+  })
   await app.ready()
   return app.server
 }

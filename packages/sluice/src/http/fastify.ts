@@ -1,7 +1,14 @@
 import { expected } from '../errors.ts'
 import { configOf, type RouteConfig, type Routed } from './adapters/fastify-route.ts'
 import { guardFrom } from './adapters/guard-from.ts'
-import { follow, type Next, type NodeRequest, type NodeResponse, nodeReader } from './adapters/node-exchange.ts'
+import {
+  follow,
+  type Next,
+  type NodeRequest,
+  type NodeResponse,
+  nodeReader,
+  unlessAnswered,
+} from './adapters/node-exchange.ts'
 import { type HeaderResponse, setFields } from './adapters/set-fields.ts'
 import { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
@@ -123,7 +130,7 @@ function goesOn(outcome: Outcome | undefined, reply: FastifyReply): boolean {
 }
 
 function goOnLater(asked: Promise<Outcome | undefined>, reply: FastifyReply, next: Next): void {
-  asked.then(outcome => void (goesOn(outcome, reply) && next())).catch(next)
+  unlessAnswered(asked, reply.raw, false, outcome => goesOn(outcome, reply)).then(goes => goes && next(), next)
 }
 
 /** For HEAD too: Fastify keeps the length and drops the body. */

@@ -2,7 +2,7 @@ import { createServer } from 'node:http2'
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
 import { expect, test } from 'vitest'
 import { bytesOf } from '../fixtures/http/adapter-suite/bytes-of.ts'
-import { EXPOSED, FAILED, type Open, PASSWORD, TEMPLATES } from '../fixtures/http/adapter-suite/site.ts'
+import { EXPOSED, FAILED, IMPATIENT, type Open, PASSWORD, TEMPLATES } from '../fixtures/http/adapter-suite/site.ts'
 import type { Stage } from '../fixtures/http/adapter-suite/stage.ts'
 import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.ts'
 import { withUpstream } from '../fixtures/http/adapter-suite/upstream.ts'
@@ -10,17 +10,20 @@ import { concurrency } from '../policy.ts'
 import { rateLimit } from './fetch.ts'
 
 const open: Open = ({ limiters, stage, http2 }) => {
-  let handler = (request: Request, _: HttpBindings): Promise<Response> => serve(stage, request).catch(failed)
+  let handler = (request: Request, _: HttpBindings): Promise<Response> => serve(stage, request).catch(failed(stage))
   for (const options of limiters.toReversed()) handler = rateLimit({ routes: TEMPLATES, ...options })(handler)
   const fetch = async (request: Request, beside: HttpBindings) => {
-    const response = await handler(request, beside)
+    const late = async () => new Response(await stage.giveUp(), { status: 503 })
+    const answers = [handler(request, beside), ...(request.headers.has(IMPATIENT) ? [late()] : [])]
+    const response = await Promise.race(answers)
     if (request.headers.has('origin')) response.headers.append(...EXPOSED)
     return response
   }
   return createAdaptorServer({ fetch: fetch as never, ...(http2 && { createServer }) })
 }
 
-function failed(): Response {
+const failed = (stage: Stage) => (error: unknown) => {
+  stage.errors.push(error)
   return new Response('failed', { status: 500, headers: { [FAILED[0]]: FAILED[1] } })
 }
 

@@ -3,7 +3,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
 import { bytesOf } from '../fixtures/http/adapter-suite/bytes-of.ts'
-import { EXPOSED, FAILED, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
+import { EXPOSED, FAILED, IMPATIENT, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
 import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.ts'
 import { templates } from '../fixtures/http/adapter-suite/templates.ts'
 import { withUpstream } from '../fixtures/http/adapter-suite/upstream.ts'
@@ -14,7 +14,9 @@ const open: Open = ({ limiters, stage, http2 }) => {
   const app = new Hono()
   app.use(async (context, next) => {
     if (context.req.header('origin') !== undefined) context.header(...EXPOSED)
-    await next()
+    if (context.req.header(IMPATIENT) === undefined) return next()
+    const late = stage.giveUp().then(text => context.text(text, 503))
+    return (await Promise.race([late, next()])) ?? undefined
   })
   for (const options of limiters) app.use(rateLimit(options))
   app.get('/hello', context => context.text(stage.hello()))
@@ -27,7 +29,10 @@ const open: Open = ({ limiters, stage, http2 }) => {
     '/api',
     new Hono().get('/items/:id', context => context.text(stage.item(context.req.param('id')))),
   )
-  app.onError((_, context) => context.text('failed', 500, { [FAILED[0]]: FAILED[1] }))
+  app.onError((error, context) => {
+    stage.errors.push(error)
+    return context.text('failed', 500, { [FAILED[0]]: FAILED[1] })
+  })
   return createAdaptorServer({ fetch: app.fetch, ...(http2 && { createServer }) })
 }
 

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import Router from '@koa/router'
 import Koa from 'koa'
 import { expect, test } from 'vitest'
-import { EXPOSED, FAILED, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
+import { EXPOSED, FAILED, IMPATIENT, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
 import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.ts'
 import { templates } from '../fixtures/http/adapter-suite/templates.ts'
 import { rateLimit } from './koa.ts'
@@ -14,9 +14,13 @@ const open: Open = ({ limiters, stage, http2 }) => {
   app.silent = true
   app.use(async (context, next) => {
     if (context.headers.origin !== undefined) context.set(...EXPOSED)
+    if (context.headers[IMPATIENT] !== undefined) {
+      void stage.giveUp().then(text => context.res.writeHead(503, { 'Content-Length': text.length }).end(text))
+    }
     try {
       await next()
-    } catch {
+    } catch (error) {
+      stage.errors.push(error)
       context.set(...FAILED)
       context.status = 500
       context.body = 'failed'

@@ -1,6 +1,13 @@
 import type { Maybe } from '../maybe.ts'
 import { guardFrom } from './adapters/guard-from.ts'
-import { follow, type NodeRequest, type NodeResponse, nodeReader, writeFields } from './adapters/node-exchange.ts'
+import {
+  follow,
+  type NodeRequest,
+  type NodeResponse,
+  nodeReader,
+  unlessAnswered,
+  writeFields,
+} from './adapters/node-exchange.ts'
 import type { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Outcome } from './guard/outcome.ts'
@@ -42,7 +49,7 @@ export function rateLimit(options: GuardOptions | Guard) {
   return function sluice(context: KoaContext, next: () => Promise<unknown>): Promise<unknown> {
     const asked: Maybe<Outcome | undefined> = guard.ask(context, context.res, reader)
     return asked instanceof Promise
-      ? asked.then(outcome => carryOut(outcome, context, next))
+      ? unlessAnswered(asked, context.res, undefined, outcome => carryOut(outcome, context, next))
       : carryOut(asked, context, next)
   }
 }

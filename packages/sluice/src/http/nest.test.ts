@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import {
   type ArgumentsHost,
@@ -15,7 +16,7 @@ import {
 import { type AbstractHttpAdapter, BaseExceptionFilter, NestFactory } from '@nestjs/core'
 import { ExpressAdapter } from '@nestjs/platform-express'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
-import { EXPOSED, FAILED, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
+import { EXPOSED, FAILED, IMPATIENT, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
 import type { Stage } from '../fixtures/http/adapter-suite/stage.ts'
 import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.ts'
 import { decorate } from '../fixtures/http/nest/decorate.ts'
@@ -39,11 +40,14 @@ function opening(adapterFor: (http2: boolean) => AbstractHttpAdapter): Open {
     Module({ imports: limiters.map(RateLimitModule.forRoot), controllers: controllers(stage) })(Site)
     const adapter = adapterFor(http2)
     const app = await NestFactory.create(Site, adapter, { logger: false, abortOnError: false })
-    app.use((request: Incoming, response: { setHeader(...field: readonly string[]): void }, next: () => void) => {
+    app.use((request: Incoming, response: ServerResponse, next: () => void) => {
       if (request.headers.origin !== undefined) response.setHeader(...EXPOSED)
+      if (request.headers[IMPATIENT] !== undefined) {
+        void stage.giveUp().then(text => response.writeHead(503, { 'Content-Length': text.length }).end(text))
+      }
       next()
     })
-    app.useGlobalFilters(new Failures(adapter))
+    app.useGlobalFilters(new Failures(adapter, stage))
     await app.init()
     await (adapter.getInstance() as { ready?(): Promise<void> }).ready?.()
     return app.getHttpServer()
@@ -52,10 +56,18 @@ function opening(adapterFor: (http2: boolean) => AbstractHttpAdapter): Open {
 
 /** Sees every exception, and answers those that are no HTTP exceptions itself. */
 class Failures extends BaseExceptionFilter {
+  private readonly stage: Stage
+
+  constructor(adapter: AbstractHttpAdapter, stage: Stage) {
+    super(adapter)
+    this.stage = stage
+  }
+
   override catch(error: unknown, host: ArgumentsHost): void {
     const response: unknown = host.switchToHttp().getResponse()
     const adapter = this.applicationRef as AbstractHttpAdapter
     adapter.setHeader(response, ...FAILED)
+    if (!(error instanceof HttpException && error.getStatus() === 429)) this.stage.errors.push(error)
     if (error instanceof HttpException) super.catch(error, host)
     else adapter.reply(response, 'failed', 500)
   }

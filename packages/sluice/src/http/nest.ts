@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common'
 import { guardFrom } from './adapters/guard-from.ts'
 import { decorated, isSkipped } from './adapters/nest-decorators.ts'
-import { follow, type NodeRequest, type NodeResponse, nodeReader } from './adapters/node-exchange.ts'
+import { follow, type NodeRequest, type NodeResponse, nodeReader, unlessAnswered } from './adapters/node-exchange.ts'
 import { type HeaderResponse, setFields } from './adapters/set-fields.ts'
 import type { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
@@ -61,7 +61,10 @@ export class RateLimitGuard implements CanActivate {
     asked.set(request, [...before, this.guard])
     // Of several guards on a handler, only the first counts the limits of its decorators.
     const outcome = decorated(this.guard, context, before.length === 0).ask(request, response, reader)
-    return outcome instanceof Promise ? outcome.then(made => carryOut(made, response)) : carryOut(outcome, response)
+    if (!(outcome instanceof Promise)) return carryOut(outcome, response)
+    // A promise that stays pending runs neither the handler nor an exception filter.
+    const over = new Promise<boolean>(() => {})
+    return unlessAnswered(outcome, nodeResponse(response), over, made => carryOut(made, response))
   }
 }
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createHttp2Server, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { EXPOSED, FAILED, type Open, PASSWORD, TEMPLATES } from '../fixtures/http/adapter-suite/site.ts'
+import { EXPOSED, FAILED, IMPATIENT, type Open, PASSWORD, TEMPLATES } from '../fixtures/http/adapter-suite/site.ts'
 import type { Stage } from '../fixtures/http/adapter-suite/stage.ts'
 import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.ts'
 import { rateLimit } from './node.ts'
@@ -14,11 +14,12 @@ const open: Open = ({ limiters, stage, http2 }) => {
   const limits = limiters.map(options => rateLimit({ routes: TEMPLATES, ...options }))
   const listener = (request: Incoming, response: Outgoing) => {
     if (request.headers.origin !== undefined) response.setHeader(...EXPOSED)
+    if (request.headers[IMPATIENT] !== undefined) void stage.giveUp().then(text => answer(response, 503, text))
     const from = (index: number) => (error?: unknown) => {
       const limit = limits[index]
-      if (error !== undefined) fail(response)
+      if (error !== undefined) fail(stage, error, response)
       else if (limit !== undefined) limit(request, response, from(index + 1))
-      else serve(stage, request, response).catch(() => fail(response))
+      else serve(stage, request, response).catch(thrown => fail(stage, thrown, response))
     }
     from(0)()
   }
@@ -29,31 +30,33 @@ async function serve(stage: Stage, request: Incoming, response: Outgoing): Promi
   const { pathname } = new URL(request.url ?? '/', 'http://site.test')
   const method = request.method === 'HEAD' ? 'GET' : request.method
   const [, id = ''] = /^\/(?:orders|api\/items)\/([^/]+)$/.exec(pathname) ?? []
-  const answer = (status: number, text: string) => {
-    response.statusCode = status
-    response.end(text)
-  }
   switch (`${method} ${id === '' ? pathname : pathname.slice(0, -id.length)}`) {
     case 'GET /hello':
-      return answer(200, stage.hello())
+      return answer(response, 200, stage.hello())
     case 'GET /orders/':
-      return answer(200, stage.order(id))
+      return answer(response, 200, stage.order(id))
     case 'GET /api/items/':
-      return answer(200, stage.item(id))
+      return answer(response, 200, stage.item(id))
     case 'POST /login':
-      return answer(stage.login(request.headers[PASSWORD]), 'done')
+      return answer(response, stage.login(request.headers[PASSWORD]), 'done')
     case 'GET /broken':
       return stage.broken()
     case 'GET /slow':
-      return answer(200, await stage.slow())
+      return answer(response, 200, await stage.slow())
     case 'GET /stream':
       return pipeline(Readable.from(stage.stream()), response)
     default:
-      return answer(404, 'nothing here')
+      return answer(response, 404, 'nothing here')
   }
 }
 
-function fail(response: Outgoing): void {
+function answer(response: Outgoing, status: number, text: string): void {
+  response.statusCode = status
+  response.end(text)
+}
+
+function fail(stage: Stage, error: unknown, response: Outgoing): void {
+  stage.errors.push(error)
   if (response.headersSent) return
   response.setHeader(...FAILED)
   response.statusCode = 500

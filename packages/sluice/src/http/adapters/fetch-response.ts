@@ -36,7 +36,8 @@ export async function followResponse(
   respond: () => Promise<Response>,
 ): Promise<Response> {
   if (ended === undefined) return respond()
-  whenAborted(request.signal, () => ended(GONE.status, 0, true))
+  let sent = { status: GONE.status, bytes: 0 }
+  whenAborted(request.signal, () => ended(sent.status, sent.bytes, true))
   let response: Response
   try {
     response = await respond()
@@ -50,8 +51,9 @@ export async function followResponse(
     ended(status, 0, false)
     return response
   }
+  sent = { status, bytes: 0 }
   return new Response(
-    counted(body, (bytes, aborted) => ended(status, bytes, aborted)),
+    counted(body, sent, aborted => ended(status, sent.bytes, aborted)),
     response,
   )
 }
@@ -65,29 +67,31 @@ export function whenAborted(signal: AbortSignal, callback: () => void): () => vo
 
 function counted(
   body: ReadableStream<Uint8Array>,
-  end: (bytes: number, aborted: boolean) => void,
+  sent: { bytes: number },
+  end: (aborted: boolean) => void,
 ): ReadableStream<Uint8Array> {
-  let bytes = 0
   const reader = body.getReader()
-  return new ReadableStream({
+  const source: UnderlyingDefaultSource<Uint8Array> = {
     async pull(controller) {
       try {
         const { done, value } = await reader.read()
         if (!done) {
-          bytes += value.byteLength
+          sent.bytes += value.byteLength
           controller.enqueue(value)
           return
         }
-        end(bytes, false)
+        end(false)
         controller.close()
       } catch (error) {
-        end(bytes, true)
+        end(true)
         controller.error(error)
       }
     },
     cancel(reason) {
-      end(bytes, true)
+      end(true)
       return reader.cancel(reason)
     },
-  })
+  }
+  // Nothing is read ahead of the server: what was not asked for was not sent.
+  return new ReadableStream(source, { highWaterMark: 0 })
 }

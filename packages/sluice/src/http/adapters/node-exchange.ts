@@ -2,7 +2,7 @@ import type { Maybe } from '../../maybe.ts'
 import type { Guard } from '../guard/guard.ts'
 import { EXPOSE, exposed, inLowerCase, joined, type Outcome } from '../guard/outcome.ts'
 import type { Reader } from '../request/request-facts.ts'
-import type { Refusal } from '../response/refusal.ts'
+import { GONE, type Refusal } from '../response/refusal.ts'
 import { type ClosingResponse, whenGone } from './client-gone.ts'
 
 /** A request of Node's `http` or `http2`, as far as a guard reads it. */
@@ -22,7 +22,12 @@ interface Socket {
 /** Its response, as far as a guard writes it. */
 export interface NodeResponse extends ClosingResponse {
   statusCode: number
+  readonly headersSent: boolean
   readonly writableFinished: boolean
+  /** How many bytes wait to be sent, where the response tells. */
+  readonly writableLength?: number
+  /** Of a response in HTTP/2. The code is 0 if the stream was not cancelled. */
+  readonly stream?: { readonly rstCode?: number | undefined } | undefined
   setHeader(name: string, value: string): unknown
   getHeader(name: string): unknown
   /** In lower case. */
@@ -76,22 +81,43 @@ export function guardNode<Request extends NodeRequest>(
   next: Next,
 ): void {
   const asked: Maybe<Outcome | undefined> = guard.ask(request, response, reader)
-  if (asked instanceof Promise) asked.then(outcome => carryOut(outcome, request, response, next)).catch(next)
-  else carryOut(asked, request, response, next)
+  if (asked instanceof Promise) {
+    const carriedOut = unlessAnswered(asked, response, false, outcome => goesOn(outcome, request, response))
+    carriedOut.then(goes => goes && next(), next)
+  } else if (goesOn(asked, request, response)) next()
 }
 
-function carryOut(outcome: Outcome | undefined, request: NodeRequest, response: NodeResponse, next: Next): void {
-  if (outcome !== undefined) writeFields(outcome, response)
-  if (outcome?.refusal !== undefined) {
-    sendRefusal(outcome.refusal, request, response)
-    return
-  }
-  if (outcome?.ended !== undefined) follow(outcome, response)
-  next()
+/**
+ * Hands the outcome on, unless something else, such as a timeout, answers the request first. Such a request is over:
+ * nothing more can be sent, and its handler would only throw. Then the result is `over`.
+ */
+export function unlessAnswered<T>(
+  asked: Promise<Outcome | undefined>,
+  response: NodeResponse,
+  over: Maybe<T>,
+  goOn: (outcome: Outcome | undefined) => Maybe<T>,
+): Promise<T> {
+  const wasAnswered = response.headersSent
+  return asked.then(outcome => {
+    if (wasAnswered || !response.headersSent) return goOn(outcome)
+    if (outcome?.ended !== undefined) follow(outcome, response)
+    return over
+  })
+}
+
+/** Writes the outcome to the response, and returns whether the handler may run. */
+function goesOn(outcome: Outcome | undefined, request: NodeRequest, response: NodeResponse): boolean {
+  if (outcome === undefined) return true
+  writeFields(outcome, response)
+  if (outcome.ended !== undefined) follow(outcome, response)
+  if (outcome.refusal === undefined) return true
+  sendRefusal(outcome.refusal, request, response)
+  return false
 }
 
 /** Asks once which fields are set: a call on an Express response is slow, because every response has its own shape. */
 export function writeFields({ fields, expose }: Outcome, response: NodeResponse): void {
+  if (response.headersSent) return
   const there = response.getHeaderNames()
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i]!
@@ -103,9 +129,15 @@ export function writeFields({ fields, expose }: Outcome, response: NodeResponse)
 }
 
 function sendRefusal({ status, fields, body }: Refusal, request: NodeRequest, response: NodeResponse): void {
+  const end = response.end.bind(response) as (body?: string) => void
+  // Earlier middleware has begun the response, with whatever status it chose: all that is left is to end it.
+  if (response.headersSent) {
+    end()
+    return
+  }
   for (let i = 0; i < fields.length; i += 2) response.setHeader(fields[i]!, fields[i + 1]!)
   response.statusCode = status
-  ;(response.end as (body?: string) => void)(request.method === 'HEAD' ? undefined : body)
+  end(request.method === 'HEAD' ? undefined : body)
 }
 
 /** Tells the guard when the response has been sent or its client has left, whichever comes first. */
@@ -113,10 +145,14 @@ export function follow({ ended, measures }: Outcome, response: NodeResponse): vo
   const bytes = measures && response.req?.method !== 'HEAD' ? countBytes(response) : () => 0
   const end = () => {
     forget()
-    ended!(response.statusCode, bytes(), !response.writableFinished)
+    // A response of HTTP/2 'finishes' when its stream is cancelled, too.
+    const aborted = !response.writableFinished || (response.stream?.rstCode ?? 0) !== 0
+    const status = aborted && !response.headersSent ? GONE.status : response.statusCode
+    ended!(status, aborted ? Math.max(0, bytes() - (response.writableLength ?? 0)) : bytes(), aborted)
   }
   const forget = whenGone(response, end)
-  response.once('finish', end)
+  if (response.writableFinished) end()
+  else response.once('finish', end)
 }
 
 /** Counts the bytes written to the body from now on. In HTTP/2, `end` calls `write` with its last chunk. */
