@@ -1,7 +1,9 @@
-import { IncomingMessage, ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
+import { once } from 'node:events'
+import { createServer, IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
+import { type AddressInfo, Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { type NodeRequest, nodeReader, writeFields } from './node-exchange.ts'
+import { createGuard } from '../guard/guard.ts'
+import { guardNode, type NodeRequest, nodeReader, writeFields } from './node-exchange.ts'
 
 test.each<[says: string, request: NodeRequest, has: boolean]>([
   ['as it was sent', { headers: {}, rawHeaders: ['Host', 'a', 'Origin', 'https://b'] }, true],
@@ -41,3 +43,35 @@ test('lists that another limiter has begun go on; all other fields are those of 
     'x-ratelimit-limit': '9',
   })
 })
+
+test('of a response that was begun before, a refusal writes no field and ends it', async () => {
+  const guard = createGuard({ policy: '1/m' })
+  const answers: unknown[] = []
+  await withServer(
+    (request, response) => {
+      response.writeHead(200, { 'X-Begun': 'yes' }).write('begun ')
+      guardNode(guard, nodeReader, request, response, () => response.end('and served'))
+    },
+    async url => {
+      for (let n = 0; n < 2; n++) {
+        const answer = await fetch(url)
+        answers.push([answer.headers.has('ratelimit'), await answer.text()])
+      }
+    },
+  )
+  expect(answers).toEqual([
+    [false, 'begun and served'],
+    [false, 'begun '],
+  ])
+})
+
+async function withServer(listener: RequestListener, use: (url: string) => Promise<void>): Promise<void> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  try {
+    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+}

@@ -24,8 +24,6 @@ export interface NodeResponse extends ClosingResponse {
   statusCode: number
   readonly headersSent: boolean
   readonly writableFinished: boolean
-  /** How many bytes wait to be sent, where the response tells. */
-  readonly writableLength?: number
   /** Of a response in HTTP/2. The code is 0 if the stream was not cancelled. */
   readonly stream?: { readonly rstCode?: number | undefined } | undefined
   setHeader(name: string, value: string): unknown
@@ -148,7 +146,7 @@ export function follow({ ended, measures }: Outcome, response: NodeResponse): vo
     // A response of HTTP/2 'finishes' when its stream is cancelled, too.
     const aborted = !response.writableFinished || (response.stream?.rstCode ?? 0) !== 0
     const status = aborted && !response.headersSent ? GONE.status : response.statusCode
-    ended!(status, aborted ? Math.max(0, bytes() - (response.writableLength ?? 0)) : bytes(), aborted)
+    ended!(status, bytes(), aborted)
   }
   const forget = whenGone(response, end)
   if (response.writableFinished) end()

@@ -46,9 +46,7 @@ export class AfterResponse {
 
   private settle(reservation: GuardReservation, facts: RequestFacts, ended: ResponseEnd): Maybe<void> {
     const { limits } = reservation.decision
-    const applied = this.limits.filter(([name]) => limits.some(state => state.name === name))
-    // Of a response that was cut off nothing is known, not even its status: what was set aside stands.
-    const told = ended.aborted ? [] : applied
+    const told = this.limits.filter(([name]) => limits.some(state => state.name === name))
     const actual: Record<string, number> = {}
     for (const [name, limit] of told) {
       const amount = this.actualOf(name, limit, ended, facts)

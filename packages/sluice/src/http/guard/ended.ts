@@ -1,7 +1,8 @@
 /** How a response went. */
 export interface ResponseEnd {
+  /** 499 if the client left before the server answered. */
   readonly status: number
-  /** The client went away first: what was estimated then counts, or hanging up in time would be free. */
+  /** The client left before the response was sent in full. */
   readonly aborted: boolean
   /** From the decision to the end of the response. */
   readonly ms: number

@@ -41,9 +41,10 @@ describe('countWhen', () => {
     }
   })
 
-  test('a response that was cut off counts: hanging up in time is not free', () => {
-    const guard = createGuard({ policy: of(1), countWhen: failed, clock: fakeClock() })
-    expect(serve(guard, {}, 200, 0, true)).toBe(200)
+  test('a response that was cut off is told as such, and counts only if the limit says so', () => {
+    const countWhen = ({ aborted }: { aborted: boolean }) => aborted
+    const guard = createGuard({ policy: of(1), countWhen, clock: fakeClock() })
+    expect([false, true].map(aborted => serve(guard, {}, 200, 0, aborted))).toEqual([200, 200])
     expect(statuses(guard, 1)).toEqual([429])
   })
 
@@ -125,10 +126,11 @@ describe('resetWhen', () => {
     expect(leftIn(ask(guard))).toEqual({ default: 1 })
   })
 
-  test('is not asked of a response that was cut off: its status is nobody’s word', () => {
+  test('is told that the client left before it was answered', () => {
     const guard = attempts()
     expect([401, 401].map(status => serve(guard, {}, status))).toEqual([401, 401])
-    expect(serve(guard, {}, 200, 0, true)).toBe(200)
+    expect(serve(guard, {}, 499, 0, true)).toBe(499)
+    expect(statuses(guard, 1)).toEqual([200])
     expect(statuses(guard, 1)).toEqual([429])
   })
 

@@ -49,10 +49,10 @@ describe('settle', () => {
     expect(statuses(guard, 1)).toEqual([429])
   })
 
-  test('a response that was cut off costs what was set aside', () => {
+  test('a response that was cut off costs what was sent until then', () => {
     const guard = createGuard({ policy: of(10), settle: 'bytes', cost: 4, clock: fakeClock() })
     serve(guard, {}, 200, 1, true)
-    expect(leftIn(ask(guard))).toEqual({ default: 2 })
+    expect(leftIn(ask(guard))).toEqual({ default: 5 })
   })
 
   test('each limit is settled for what it counts', () => {

@@ -40,8 +40,11 @@ const OPTIONS = ['ip', 'username', 'pair', 'perAddress', 'perUsername', 'total',
 export function loginLimits(options: LoginOptions = {}): Record<string, GuardLimit> {
   const odd = Object.keys(options).find(option => !OPTIONS.includes(option))
   if (odd !== undefined) throw expected('SLUICE_BAD_OPTION', `loginLimits({ ${OPTIONS.join(', ')} })`, odd)
-  const { ip = address(), username = typedName(), failed = isFailure, succeeded = isSuccess } = options
+  const { ip = address(), username = typedName(), succeeded = isSuccess } = options
   const { pair = '5/15m', perAddress = '100/1h', perUsername = '20/1h', total = '1000/10m' } = options
+  // Hanging up before the answer is a failure, too: a guess would be free otherwise.
+  const failed: NonNullable<LoginOptions['failed']> = (response, r) =>
+    response.aborted || (options.failed ?? isFailure)(response, r)
   const attemptOf = attempts(addressOf(ip), nameOf(username))
   const knownPairs = new RecentKeys(MOST_KNOWN)
   const knownAddresses = new RecentKeys(MOST_KNOWN)
