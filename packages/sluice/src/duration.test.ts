@@ -49,7 +49,7 @@ describe('a duration', () => {
 
   const WINDOW =
     "expected window to be a duration from 1ms to 366d (milliseconds, or text such as '250ms', '10s', '15m', '1h', '30d'), got "
-  const SEE = ' [SLUICE_BAD_DURATION, see docs/reference/errors.md#sluice_bad_duration]'
+  const SEE = ' [SLUICE_BAD_DURATION, see node_modules/sluice/errors.md#sluice_bad_duration]'
 
   test.each<[value: unknown, complaint: string]>([
     [NaN, 'NaN'],
@@ -179,7 +179,7 @@ describe('a rate', () => {
 
   const RATE =
     "expected refill to be a rate from '1/366d' to '1000000/s' (text such as '10/s', '5000/h', '100/15m'), got "
-  const SEE = ' [SLUICE_BAD_RATE, see docs/reference/errors.md#sluice_bad_rate]'
+  const SEE = ' [SLUICE_BAD_RATE, see node_modules/sluice/errors.md#sluice_bad_rate]'
   const ZERO = '; a rate of 0 never refills; to refuse everything, set the limit or capacity to 0'
 
   test.each<[value: unknown, complaint: string]>([

@@ -45,7 +45,7 @@ describe.each(ERROR_CODES)('%s', code => {
     for (const error of [new SluiceError(code, 'no'), expected(code, 'a limit', NaN)]) {
       expect(error).toMatchObject({ name: 'SluiceError', code })
       expect(error.message).toContain(code)
-      expect(error.message).toContain(`docs/reference/errors.md#${code.toLowerCase()}`)
+      expect(error.message).toContain(`node_modules/sluice/errors.md#${code.toLowerCase()}`)
     }
   })
 })

@@ -1,3 +1,5 @@
+import { brand } from './brand.ts'
+
 /**
  * Every way Sluice can be misused, and what to read about it. One table: the codes here and the headings of
  * docs/reference/errors.md are held equal by a test.
@@ -40,16 +42,22 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
+/** Where to read more stands in every message: the package carries the page. */
+export function withCode(code: ErrorCode, message: string): string {
+  return `${message} [${code}, see node_modules/sluice/errors.md#${code.toLowerCase()}]`
+}
+
 /** Misuse: thrown where it happens, before any state is touched. A refusal is never an error. */
 export class SluiceError extends Error {
   override readonly name = 'SluiceError'
   readonly code: ErrorCode
 
   constructor(code: ErrorCode, message: string) {
-    super(`${message} [${code}, see docs/reference/errors.md#${code.toLowerCase()}]`)
+    super(withCode(code, message))
     this.code = code
   }
 }
+brand('SluiceError', SluiceError)
 
 /**
  * The store could not decide. It is no refusal: the limiter answers it by each limit's `onOutage`, and only calls that
@@ -60,13 +68,11 @@ export class StoreUnavailable extends Error {
   readonly code: ErrorCode
 
   constructor(code: ErrorCode, message: string, cause?: unknown) {
-    super(
-      `${message} [${code}, see docs/reference/errors.md#${code.toLowerCase()}]`,
-      cause === undefined ? undefined : { cause },
-    )
+    super(withCode(code, message), cause === undefined ? undefined : { cause })
     this.code = code
   }
 }
+brand('StoreUnavailable', StoreUnavailable)
 
 /** The one shape every complaint has: what was expected, what came, and (where it helps) what to do. */
 export function expected(code: ErrorCode, what: string, got: unknown, advice = ''): SluiceError {

@@ -1,4 +1,5 @@
-import type { ErrorCode } from '../errors.ts'
+import { brand } from '../brand.ts'
+import { type ErrorCode, withCode } from '../errors.ts'
 
 /** A call was not made. `retryAfterMs` is how long until the same call can be made; `Infinity` if no wait helps. */
 export class CallRefused extends Error {
@@ -7,11 +8,12 @@ export class CallRefused extends Error {
   readonly retryAfterMs: number
 
   constructor(code: ErrorCode, message: string, retryAfterMs: number) {
-    super(`${message} [${code}, see docs/reference/errors.md#${code.toLowerCase()}]`)
+    super(withCode(code, message))
     this.code = code
     this.retryAfterMs = retryAfterMs
   }
 }
+brand('CallRefused', CallRefused)
 
 export function tooLong(retryAfterMs: number): CallRefused {
   const again =

@@ -60,7 +60,7 @@ const reader: Reader<FastifyRequest, FastifyReply> = {
 }
 
 /** Marks a scope that has a limiter: of several limiters, only the first adds the limits in a route's `config`. */
-const ROUTES_READ = Symbol('sluice: routes are read')
+const ROUTES_READ = Symbol.for('sluice.routes-read')
 
 /**
  * `await app.register(rateLimit, { policy: '100/m' })` limits all routes of the scope it is registered in. A route changes

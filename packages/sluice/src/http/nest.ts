@@ -94,7 +94,7 @@ interface AsyncOptions {
 
 class SluiceModule {}
 
-const GUARD = Symbol('sluice guard')
+const GUARD = Symbol.for('sluice.nest-guard')
 // The same as `@Inject(GUARD)` before the constructor's parameter.
 Inject(GUARD)(RateLimitGuard, undefined, 0)
 

@@ -1,3 +1,4 @@
+import { brand } from '../brand.ts'
 import { TICKS_PER_MS } from '../clock.ts'
 import type { DecisionJson, Degraded, LimitState, ObservedDecision, Reason } from '../decision.ts'
 import { type Charge, ENFORCED } from '../stores/charge.ts'
@@ -154,6 +155,7 @@ export class ChargedDecision implements ObservedDecision, Question {
     return this.toJSON()
   }
 }
+brand('Decision', ChargedDecision)
 
 const NONE: readonly string[] = []
 const WORSE: readonly Degraded[] = [false, 'open', 'local', 'closed']

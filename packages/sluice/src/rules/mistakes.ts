@@ -1,3 +1,4 @@
+import { brand } from '../brand.ts'
 import type { ErrorCode } from '../errors.ts'
 
 /** Names and places in lists, from the top of a file down. */
@@ -25,6 +26,7 @@ export class RulesError extends Error {
     this.mistakes = mistakes
   }
 }
+brand('RulesError', RulesError)
 
 /** `limits.per-ip.key`, `descriptors[0].rate_limit`. */
 export function pathText(path: Path): string {

@@ -114,7 +114,7 @@ describe('known holes stay closed', () => {
 
 describe('a list is refused', () => {
   const WANTED = "expected trustProxy as '10.0.0.0/8', '2001:db8::/32', 'loopback', 'private' …, got "
-  const SEE = ' [SLUICE_BAD_OPTION, see docs/reference/errors.md#sluice_bad_option]'
+  const SEE = ' [SLUICE_BAD_OPTION, see node_modules/sluice/errors.md#sluice_bad_option]'
   const WRAPPED = "; addresses written that way are IPv4 here; write the IPv4 range, such as '10.0.0.0/8'"
   const EVERYBODY = '; that is everybody; list the ranges that you mean'
   const ZONED = '; zones are not compared, so leave the zone out'

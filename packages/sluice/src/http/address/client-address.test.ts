@@ -443,7 +443,7 @@ describe('for any request', () => {
 })
 
 describe('an option is refused', () => {
-  const SEE = ' [SLUICE_BAD_OPTION, see docs/reference/errors.md#sluice_bad_option]'
+  const SEE = ' [SLUICE_BAD_OPTION, see node_modules/sluice/errors.md#sluice_bad_option]'
   const TRUST = 'expected trustProxy as a list of ranges or the number of proxies in front, got '
   const FROM = "expected addressFrom as a header's name such as 'forwarded' or 'x-real-ip', got "
   const RANGE = "expected trustProxy as '10.0.0.0/8', '2001:db8::/32', 'loopback', 'private' …, got "

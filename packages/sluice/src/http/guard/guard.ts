@@ -1,3 +1,4 @@
+import { brand } from '../../brand.ts'
 import type { Clock } from '../../clock.ts'
 import type { Decision } from '../../decision.ts'
 import { ChargedDecision } from '../../limiter/charged-decision.ts'
@@ -194,6 +195,7 @@ export class Guard {
     if (given instanceof Promise) given.catch(error => this.reporter.fallback('', 'delay', 'the slot as taken', error))
   }
 }
+brand('Guard', Guard)
 
 function holdsSlots(policy: PolicyLike): boolean {
   return policyOf(policy).kind === 'concurrency'

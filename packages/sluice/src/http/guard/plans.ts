@@ -1,3 +1,4 @@
+import { brand } from '../../brand.ts'
 import { expected } from '../../errors.ts'
 import { type Policy, type PolicyLike, policyOf } from '../../policy.ts'
 import type { RequestView } from '../request/request-facts.ts'
@@ -22,6 +23,7 @@ export class UnknownPlan extends Error {
     this.plan = plan
   }
 }
+brand('UnknownPlan', UnknownPlan)
 
 /**
  * `plans({ anonymous: '60/h', free: '100/m', pro: '1000/m' })` as a limit's `policy`. The plan is `r.user.plan`,

@@ -1,3 +1,4 @@
+import { brand } from '../../brand.ts'
 import { expected } from '../../errors.ts'
 import type { Key } from '../../limiter/limits.ts'
 import { answered, yesOrNo } from '../guard/answered.ts'
@@ -15,6 +16,7 @@ export class Identity {
     this.keyOf = keyOf
   }
 }
+brand('Identity', Identity)
 
 /** The client's address. */
 export function ip(): Identity {

@@ -145,7 +145,8 @@ export function factsOf(view: RequestView): RequestFacts {
   return view[ITSELF as unknown as string] as RequestFacts
 }
 
-const ITSELF = Symbol('facts')
+/** Shared by both builds of the package: identities of the one are read in guards of the other. */
+const ITSELF = Symbol.for('sluice.facts')
 const FACTS: ReadonlySet<PropertyKey> = new Set(['ip', 'route', 'method', 'header', 'raw'])
 
 /** Facts first, then what the request itself has; its methods keep it as their `this`. */

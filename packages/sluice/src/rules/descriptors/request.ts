@@ -1,3 +1,4 @@
+import { brand } from '../../brand.ts'
 import { expected } from '../../errors.ts'
 import type { DescriptorEntry } from './tree.ts'
 
@@ -28,6 +29,7 @@ export class RlsError extends Error {
     this.kind = kind
   }
 }
+brand('RlsError', RlsError)
 
 /** Envoy sends a handful; each is a limit to be charged. */
 const MOST_DESCRIPTORS = 1000

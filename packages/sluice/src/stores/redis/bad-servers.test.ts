@@ -77,7 +77,7 @@ describe.each(TROUBLES)('%s', (_, code, says, open) => {
     const { fault } = await new Counter(store, FIVE, 'limit').take('a')
     expect(fault).toMatchObject({ name: 'StoreUnavailable', code })
     expect(fault!.message).toMatch(says)
-    expect(fault!.message).toContain(`docs/reference/errors.md#${code.toLowerCase()}`)
+    expect(fault!.message).toContain(`node_modules/sluice/errors.md#${code.toLowerCase()}`)
   })
 
   test.each(['local', 'open', 'closed'] satisfies OnOutage[])('is decided by onOutage: %s', async onOutage => {
