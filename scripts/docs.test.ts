@@ -10,11 +10,18 @@ const SLOW_MS = 60_000
 
 function pages(): string[] {
   const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-  return ['README.md', ...docs.filter(path => path.endsWith('.md')).map(path => `docs/${path}`)]
+  const npm = readdirSync(join(root, 'packages')).map(name => `packages/${name}/README.md`)
+  return ['README.md', ...npm, ...docs.filter(path => path.endsWith('.md')).map(path => `docs/${path}`)]
 }
 
 function blocks(page: string): string[] {
-  return [...readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!)
+  return [...readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) =>
+    onAnyPort(code!),
+  )
+}
+
+function onAnyPort(code: string): string {
+  return code.replaceAll(/\.listen\(\d+\)/g, '.listen(0)')
 }
 
 /** Inside node_modules, where git does not look and `sluice` is found as a user's code would find it. */

@@ -1,15 +1,13 @@
 // What `npm start` runs, on a fresh clone too: sets everything up, then serves.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { build } from './build.mjs'
 import { ensureDependencies } from './dependencies.mjs'
 import { run } from './run.mjs'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 await ensureDependencies()
-await Promise.all([
-  run('node_modules/.bin/tsc', ['-b']),
-  run('node_modules/.bin/vite', ['build', 'apps/studio', '--logLevel', 'warn']),
-])
+await Promise.all([build(), run('node_modules/.bin/vite', ['build', 'apps/studio', '--logLevel', 'warn'])])
 
 // The page works at once: the service makes a token and prints it in the address of the page. What is set wins.
 const token = process.env.SLUICE_ADMIN_TOKEN ? [] : ['--admin-token', 'auto']

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 
 /** A file of the library that was built in another checkout, which `--against` names. */
 export function libraryOf(directory: string, file: string): URL {
-  return pathToFileURL(join(resolve(directory), 'packages/sluice/dist', file))
+  return pathToFileURL(join(resolve(directory), 'packages/sluice/dist/esm', file))
 }
 
 export function isBuilt(directory: string): boolean {

@@ -1,0 +1,21 @@
+// Builds both packages, and puts beside their code what their tarballs carry besides.
+import { copyFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { run } from './run.mjs'
+
+export async function build() {
+  await run('node_modules/.bin/tsc', ['-b'])
+  await Promise.all([
+    // The package as a whole is of modules; this folder of it is for `require`.
+    writeFile('packages/sluice/dist/cjs/package.json', '{ "type": "commonjs" }\n'),
+    // Error messages point at it.
+    copyFile('docs/reference/errors.md', 'packages/sluice/errors.md'),
+    copyFile('LICENSE', 'packages/sluice/LICENSE'),
+    copyFile('LICENSE', 'packages/server/LICENSE'),
+  ])
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  process.chdir(fileURLToPath(new URL('..', import.meta.url)))
+  await build()
+}
