@@ -1,48 +1,69 @@
 import { isBuiltin } from 'node:module'
 import { posix } from 'node:path'
 import { clockReads } from './clock-reads.ts'
+import { declaringFile, type ProgramOf, targetOf } from './import-graph.ts'
 import type { Import, Node } from './syntax.ts'
-import { importsOf, isReexport, parse } from './syntax.ts'
+import { importsOf, isReexport, parse, reexportsOf } from './syntax.ts'
 
 const LIBRARY = 'packages/sluice/src/'
 
+/** The contract between limiter and stores. */
+const STORE_CONTRACT = ['stores/store.ts', 'stores/charge.ts', 'stores/limit.ts', 'stores/inspection.ts']
+
 /**
- * Who may import whom inside the library, beside its own area. A target is `basics` (the files directly in src), a
- * directory or a file; `type` before it means `import type` only.
+ * Who may import whom inside the library. A room is a folder with its own row; a folder without one belongs to the room
+ * around it, and `basics` are the files directly in `src`, without `index.ts`. Everybody may import from their own room. A
+ * grant is a room by its name, a folder with all below it where it ends with `/`, or a file; `type` before it
+ * allows `import type` only. Where a name is declared counts, not which file passes it on.
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   index: [
-    'basics',
-    'algorithms/',
-    'stores/store.ts',
-    'stores/charge.ts',
-    'stores/remote/remote-store.ts',
-    'stores/memory/',
     'limiter/',
+    ...STORE_CONTRACT,
+    'stores/memory/',
+    'stores/remote/remote-store.ts',
+    'algorithms/rule.ts',
+    'basics',
   ],
   basics: [],
   algorithms: ['basics'],
   stores: ['algorithms/', 'basics'],
-  limiter: ['stores/store.ts', 'stores/charge.ts', 'stores/coordinator.ts', 'stores/memory/', 'basics'],
+  'stores/memory': ['stores', 'algorithms/', 'basics'],
+  'stores/remote': ['stores', 'algorithms/', 'basics'],
+  'stores/redis': ['stores', 'stores/remote/', 'algorithms/', 'basics'],
+  limiter: [
+    ...STORE_CONTRACT,
+    'stores/coordinator.ts',
+    'stores/memory/memory-store.ts',
+    'algorithms/rule.ts',
+    'basics',
+  ],
   rules: ['limiter/', 'basics'],
-  http: ['limiter/', 'basics'],
-  client: ['limiter/', 'basics'],
-  overload: ['type limiter/', 'basics'],
-  telemetry: ['type limiter/', 'basics'],
-  testing: ['index', 'basics', 'algorithms/', 'stores/', 'limiter/', 'rules/', 'overload/', 'telemetry/'],
+  http: ['http/', 'limiter/', 'basics'],
+  'http/adapters': ['http/guard/', 'http/request/', 'http/response/', 'basics'],
+  'http/address': ['basics'],
+  'http/guard': ['http/address/', 'http/request/', 'http/response/', 'limiter/', 'basics'],
+  'http/login': ['http/guard/', 'http/request/', 'basics'],
+  'http/request': ['http/address/', 'http/guard/answered.ts', 'limiter/', 'basics'],
+  'http/response': [
+    'http/guard/answered.ts',
+    'type http/guard/guard-limit.ts',
+    'http/guard/delay.ts',
+    'http/request/',
+    'limiter/',
+    'basics',
+  ],
+  client: ['limiter/', 'http/response/headers.ts', 'http/response/headers/', 'basics'],
+  overload: ['limiter/', 'type http/guard/', 'basics'],
+  telemetry: ['type limiter/', 'type http/guard/', 'basics'],
+  testing: ['index', 'limiter/', 'stores/', 'algorithms/', 'rules/', 'overload/', 'telemetry/', 'testing/', 'basics'],
+  'testing/oracle': ['testing', 'basics'],
 }
 
 /** Each pattern names the members of a family by its first group; members of one family do not import each other. */
 export const SIBLINGS: readonly RegExp[] = [
-  /^stores\/(memory|redis)\//,
   /^stores\/remote\/(deny-cache|resilient|leased)\.ts$/,
-  /^http\/(express|fastify|hono|koa|nest|fetch|node)\b/,
-]
-
-/** What the table would let through, and why it must not. */
-export const NEVER: readonly { from: RegExp; to: RegExp; because: string }[] = [
-  { from: /^stores\/remote\//, to: SIBLINGS[0]!, because: 'a wrapper takes any Store' },
-  { from: /^testing\/oracle\b/, to: /^(algorithms|stores)\//, because: 'the oracle shares no code with the kernels' },
+  /^http\/(express|fastify|hono|koa|nest|fetch|node)\.ts$/,
 ]
 
 /** The only names of the library that the server, the studio, benchmarks and examples may import. */
@@ -52,82 +73,111 @@ export const ENTRY_POINTS: readonly string[] = [
   ...['sluice/telemetry', 'sluice/testing'],
 ]
 
-/** Optional peers that a library file really loads, by file. Nest tells a refusal from a fault by the class of its exception. */
+/** Optional peers that a library file loads at run time. Nest tells a refusal from a fault by the class of its exception. */
 const LOADED_PEERS: Readonly<Record<string, readonly string[]>> = { 'http/nest.ts': ['@nestjs/common'] }
 
-/** Every breach of the tables in one source file, as `path:line what is wrong`. `path` is relative to the repository. */
-export function breaches(path: string, source: string): string[] {
+/**
+ * Every breach of the tables in one source file, as `path:line what is wrong`. `path` is relative to the repository. Other
+ * files are looked into for names they pass on.
+ */
+export function breaches(path: string, source: string, programOf: ProgramOf): string[] {
   const program = parse(path, source)
+  const isLibrary = path.startsWith(LIBRARY)
   const found: { message: string; start: number }[] = []
   for (const imported of importsOf(program)) {
-    const message = path.startsWith(LIBRARY) ? libraryImport(path, imported) : outsideImport(path, imported)
-    if (message !== null) found.push({ message, start: imported.start })
+    const messages = isLibrary ? libraryImport(path, imported, programOf) : outsideImport(path, imported)
+    found.push(...messages.map(message => ({ message, start: imported.start })))
   }
+  if (isLibrary) found.push(...wholeReexports(program))
   if (path === `${LIBRARY}index.ts`) found.push(...moreThanNames(program))
-  if (path.startsWith(LIBRARY) && path !== `${LIBRARY}clock.ts`) {
+  if (isLibrary && path !== `${LIBRARY}clock.ts`) {
     for (const { what, start } of clockReads(program))
       found.push({ message: `${what} belongs in clock.ts only`, start })
   }
   return found.map(({ message, start }) => `${path}:${source.slice(0, start).split('\n').length} ${message}`)
 }
 
-function libraryImport(path: string, { specifier, typeOnly }: Import): string | null {
-  if (specifier === null) return 'a computed import cannot be checked'
+function libraryImport(path: string, imported: Import, programOf: ProgramOf): string[] {
+  const { specifier, typeOnly, names } = imported
+  if (specifier === null) return ['a computed import cannot be checked']
   const from = path.slice(LIBRARY.length)
-  if (!specifier.startsWith('.')) return libraryPackage(from, specifier, typeOnly)
-  const target = posix.join(posix.dirname(path), specifier)
-  if (!target.startsWith(LIBRARY)) return `${specifier} is outside the library`
+  if (!specifier.startsWith('.')) return packageImport(from, specifier, typeOnly)
+  const target = targetOf(path, specifier)
+  if (!target.startsWith(LIBRARY)) return [`${specifier} is outside the library`]
   const to = target.slice(LIBRARY.length)
+  const message = roomImport(from, to, typeOnly)
+  if (message !== null) return [message]
+  const taken = names.includes('*') ? passedOnBy(target, programOf) : names
+  return taken.flatMap(name => {
+    const declaredIn = declaringFile(target, name, programOf)
+    const carried = declaredIn === target ? null : roomImport(from, declaredIn.slice(LIBRARY.length), typeOnly)
+    return carried === null ? [] : [`${carried}, and ${to} passes on its ${name}`]
+  })
+}
 
-  const never = NEVER.find(rule => rule.from.test(from) && rule.to.test(to))
-  if (never !== undefined) return `${from} may not import ${to}: ${never.because}`
+/** What a namespace import takes that its target does not declare. */
+function passedOnBy(target: string, programOf: ProgramOf): string[] {
+  const program = programOf(target)
+  return program === undefined ? [] : reexportsOf(program).map(({ name }) => name)
+}
+
+function roomImport(from: string, to: string, typeOnly: boolean): string | null {
   if (SIBLINGS.some(family => areSiblings(family, from, to))) return `${from} may not import its sibling ${to}`
-  const area = areaOf(from)
-  if (area === areaOf(to)) return null
-  const allowed = MAY_IMPORT[area]
-  if (allowed === undefined) return `${area}/ is not in the table of who may import whom`
+  const room = roomOf(from)
+  if (room === roomOf(to)) return null
+  const allowed = MAY_IMPORT[room]
+  if (allowed === undefined) return `${room}/ is not in the table of who may import whom`
   if (allowed.some(grant => covers(grant, to))) return null
   if (!allowed.some(grant => grant.startsWith('type ') && covers(grant.slice('type '.length), to))) {
-    return `${area} may not import ${to}`
+    return `${room} may not import ${to}`
   }
-  return typeOnly ? null : `${area} may import ${to} with \`import type\` only`
+  return typeOnly ? null : `${room} may import ${to} with \`import type\` only`
 }
 
-function libraryPackage(from: string, specifier: string, typeOnly: boolean): string | null {
-  if (isBuiltin(specifier)) return `${specifier} does not exist in browsers and workers`
-  if (/^sluice(\/|$)/.test(specifier)) return 'the library imports its own files by relative path'
-  if (typeOnly || LOADED_PEERS[from]?.includes(specifier)) return null
-  return `${specifier} may be imported with \`import type\` only: the library has no dependencies`
+function packageImport(from: string, specifier: string, typeOnly: boolean): string[] {
+  if (isBuiltin(specifier)) return [`${specifier} does not exist in browsers and workers`]
+  if (/^sluice(\/|$)/.test(specifier)) return ['the library imports its own files by relative path']
+  if (typeOnly || LOADED_PEERS[from]?.includes(specifier)) return []
+  return [`${specifier} may be imported with \`import type\` only: the library has no dependencies`]
 }
 
-function outsideImport(path: string, { specifier }: Import): string | null {
-  if (specifier === null) return null
+function outsideImport(path: string, { specifier }: Import): string[] {
+  if (specifier === null) return []
   const root = /^(?:(?:packages|apps)\/)?[^/]+\//.exec(path)?.[0] ?? ''
   if (specifier.startsWith('.')) {
-    const target = posix.join(posix.dirname(path), specifier)
-    return target.startsWith(root) ? null : `${specifier} reaches out of ${root}: import a public entry point`
+    const isInside = targetOf(path, specifier).startsWith(root)
+    return isInside ? [] : [`${specifier} reaches out of ${root}: import a public entry point`]
   }
   if (/^sluice\//.test(specifier) && !ENTRY_POINTS.includes(specifier))
-    return `${specifier} is not a public entry point`
-  if (path.startsWith('apps/studio/src/') && isBuiltin(specifier)) return `${specifier} does not exist in browsers`
-  return null
+    return [`${specifier} is not a public entry point`]
+  if (path.startsWith('apps/studio/src/') && isBuiltin(specifier)) return [`${specifier} does not exist in browsers`]
+  return []
+}
+
+function wholeReexports(program: Node): { message: string; start: number }[] {
+  return (program.body as Node[])
+    .filter(node => node.type === 'ExportAllDeclaration')
+    .map(({ start }) => ({ message: '`export *` hides what it passes on: name it', start }))
 }
 
 function moreThanNames(program: Node): { message: string; start: number }[] {
   const named = (node: Node) => isReexport(node) && node.type === 'ExportNamedDeclaration'
   return (program.body as Node[])
-    .filter(node => !named(node))
+    .filter(node => !named(node) && node.type !== 'ExportAllDeclaration')
     .map(({ start }) => ({ message: "index.ts holds nothing but `export { names } from './file.ts'`", start }))
 }
 
-function areaOf(file: string): string {
+/** The innermost folder around a file that has a row in the table, else the outermost. */
+function roomOf(file: string): string {
   if (file === 'index.ts') return 'index'
-  const slash = file.indexOf('/')
-  return slash === -1 ? 'basics' : file.slice(0, slash)
+  if (!file.includes('/')) return 'basics'
+  let folder = posix.dirname(file)
+  while (!(folder in MAY_IMPORT) && folder.includes('/')) folder = posix.dirname(folder)
+  return folder
 }
 
 function covers(grant: string, file: string): boolean {
-  return grant.endsWith('/') ? file.startsWith(grant) : grant === file || grant === areaOf(file)
+  return grant.endsWith('/') ? file.startsWith(grant) : grant === file || grant === roomOf(file)
 }
 
 function areSiblings(family: RegExp, a: string, b: string): boolean {

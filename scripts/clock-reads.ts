@@ -5,13 +5,13 @@ const GLOBALS = ['globalThis', 'window', 'self']
 const TIMERS = ['setTimeout', 'setInterval', 'setImmediate']
 const TIMELESS_DATE_MEMBERS = ['UTC', 'parse', 'prototype']
 
-/** Where a program reads the machine's time or starts a timer, each as what it names and where. */
+/** Where a program reads the machine's time or starts a timer: which name it uses, and where. */
 export function clockReads(program: Node): { what: string; start: number }[] {
   const found: { what: string; start: number }[] = []
   walk(program, (node, parent, field) => {
     if (node.type !== 'Identifier' || parent === null) return
     const name = node.name as string
-    // Whatever it is a member of: nothing else goes by that name.
+    // `hrtime` counts on any object: nothing else has that name.
     if (name === 'hrtime') found.push({ what: name, start: node.start })
     if (!refersToGlobal(parent, field)) return
     if (TIMERS.includes(name) || name === 'performance') found.push({ what: name, start: node.start })
@@ -20,7 +20,7 @@ export function clockReads(program: Node): { what: string; start: number }[] {
   return found
 }
 
-/** Not a key, a type, or a member of something that merely has the same name, such as `clock.setTimeout`. */
+/** False for a key, a type, and a member of another object, such as `clock.setTimeout`. */
 function refersToGlobal(parent: Node, field: string): boolean {
   if (parent.type === 'MemberExpression' && field === 'property' && parent.computed !== true) {
     const { object } = parent
@@ -30,7 +30,7 @@ function refersToGlobal(parent: Node, field: string): boolean {
   return !parent.type.startsWith('TS') || field === 'expression'
 }
 
-/** `new Date(ms)`, `Date.UTC(…)` and `x instanceof Date` convert a time they are given; all else may read one. */
+/** `new Date(ms)`, `Date.UTC(…)` and `x instanceof Date` only use a time they are given. Any other use may read the clock. */
 function isTimeless(parent: Node, field: string): boolean {
   if (parent.type === 'NewExpression') return field === 'callee' && (parent.arguments as unknown[]).length > 0
   if (parent.type === 'BinaryExpression') return parent.operator === 'instanceof'

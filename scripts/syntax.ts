@@ -1,6 +1,6 @@
 import { parseAst } from 'vite'
 
-/** A syntax node as seen from outside: TypeScript 7 has no compiler API, so Vite's parser stands in. */
+/** A syntax node. TypeScript 7 has no compiler API, so Vite's parser reads the sources. */
 export interface Node {
   readonly type: string
   readonly start: number
@@ -8,10 +8,20 @@ export interface Node {
 }
 
 export interface Import {
-  /** `null` where it is computed and so cannot be checked. */
+  /** `null` if it is computed: then it cannot be checked. */
   readonly specifier: string | null
   readonly typeOnly: boolean
+  /** What is taken, by the names it has in the imported file; `'*'` for all of it. */
+  readonly names: readonly string[]
   readonly start: number
+}
+
+/** A name that a file exports without declaring it. */
+export interface Reexport {
+  /** `'*'` for `export * from`. */
+  readonly name: string
+  readonly specifier: string
+  readonly importedName: string
 }
 
 type Visit = (node: Node, parent: Node | null, field: string) => void
@@ -34,7 +44,7 @@ export function walk(node: Node, visit: Visit, parent: Node | null = null, field
 
 /**
  * Static and dynamic imports, re-exports and `import('…')` types. `import { type A }` is not type-only: with
- * verbatimModuleSyntax it is emitted as `import {}` and loads the module.
+ * verbatimModuleSyntax TypeScript emits it as `import {}`, which loads the module.
  */
 export function importsOf(program: Node): Import[] {
   const found: Import[] = []
@@ -43,9 +53,56 @@ export function importsOf(program: Node): Import[] {
     if (type !== 'ImportExpression' && !isImportOrReexport(node)) return
     const typeOnly = type === 'TSImportType' || node.importKind === 'type' || node.exportKind === 'type'
     const specifier = isNode(source) && typeof source.value === 'string' ? source.value : null
-    found.push({ specifier, typeOnly, start })
+    found.push({ specifier, typeOnly, names: namesTaken(node), start })
   })
   return found
+}
+
+/** Every name that the file passes on from another: `export … from`, and an import that is exported. */
+export function reexportsOf(program: Node): Reexport[] {
+  const body = program.body as readonly Node[]
+  const imported = new Map<string, Reexport>()
+  for (const node of body) {
+    if (node.type !== 'ImportDeclaration') continue
+    for (const one of node.specifiers as readonly Node[]) {
+      const name = text(one.local)!
+      imported.set(name, {
+        name,
+        specifier: text(node.source)!,
+        importedName: text(one.imported) ?? importedWhole(one),
+      })
+    }
+  }
+  return body.flatMap(node => {
+    if (node.type === 'ExportAllDeclaration') {
+      return [{ name: text(node.exported) ?? '*', specifier: text(node.source)!, importedName: '*' }]
+    }
+    if (node.type !== 'ExportNamedDeclaration') return []
+    return (node.specifiers as readonly Node[]).flatMap((one): Reexport[] => {
+      const [name, local] = [text(one.exported)!, text(one.local)!]
+      if (isNode(node.source)) return [{ name, specifier: text(node.source)!, importedName: local }]
+      const from = imported.get(local)
+      return from === undefined ? [] : [{ ...from, name }]
+    })
+  })
+}
+
+function namesTaken(node: Node): string[] {
+  if (node.type === 'TSImportType') return [isNode(node.qualifier) ? (text(node.qualifier) ?? '*') : '*']
+  if (!Array.isArray(node.specifiers)) return ['*']
+  return (node.specifiers as readonly Node[]).map(
+    one => text(node.type === 'ImportDeclaration' ? one.imported : one.local) ?? importedWhole(one),
+  )
+}
+
+function importedWhole({ type }: Node): string {
+  return type === 'ImportDefaultSpecifier' ? 'default' : '*'
+}
+
+/** Of an identifier its name, of a text literal its value. */
+function text(node: unknown): string | undefined {
+  if (!isNode(node)) return undefined
+  return typeof node.name === 'string' ? node.name : typeof node.value === 'string' ? node.value : undefined
 }
 
 export function isReexport(node: Node): boolean {

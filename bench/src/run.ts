@@ -1,11 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import type { Suite } from './bench-case.ts'
 import { isBuilt } from './checkout.ts'
 import { inChild } from './child.ts'
 import { section, withSection } from './docs-page.ts'
 import { circumstances } from './machine.ts'
 import type { Report } from './report.ts'
-import { type Suite, suites } from './suites.ts'
+import { suites } from './suites.ts'
 
 const CASE_LIMIT_MS = 15 * 60_000
 const PAGE = new URL('../../docs/benchmarks.md', import.meta.url)

@@ -32,7 +32,7 @@ export const denyCacheFaults: readonly Fault[] = [
     ...seen,
     law: [3],
     says: 'retryAt is not put off by what was charged since',
-    file: 'stores/remote/refused-keys.ts',
+    file: 'stores/remote/refusal.ts',
     find: 'charge.taken || isStruck',
     replace: 'isStruck',
   },

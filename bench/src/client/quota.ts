@@ -1,9 +1,9 @@
 import type { HeaderFamily } from 'sluice/http'
 import { startRedis } from 'sluice-harness'
+import type { BenchCase } from '../bench-case.ts'
 import { nextMessage, startBeside } from '../child.ts'
 import type { Settings } from '../harness.ts'
 import { print, type Row } from '../report.ts'
-import type { BenchCase } from '../suites.ts'
 import { peers, sluice } from './contestants.ts'
 import { eightCallers, KINDS, type Kind, limitedServer, quotaOf, type Tally, windowStart } from './limited-server.ts'
 

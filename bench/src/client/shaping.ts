@@ -1,10 +1,10 @@
 import { createLimiter, leakyBucket } from 'sluice'
 import { createFetch, shape } from 'sluice/client'
 import { startRedis } from 'sluice-harness'
+import type { BenchCase } from '../bench-case.ts'
 import { nextMessage, startBeside } from '../child.ts'
 import { compare, type Settings } from '../harness.ts'
 import { print } from '../report.ts'
-import type { BenchCase } from '../suites.ts'
 
 const PROCESSES = 4
 const PER_SECOND = 14

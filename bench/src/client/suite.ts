@@ -1,4 +1,4 @@
-import type { BenchCase } from '../suites.ts'
+import type { BenchCase } from '../bench-case.ts'
 import { quotaCases } from './quota.ts'
 import { shapingCases } from './shaping.ts'
 

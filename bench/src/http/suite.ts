@@ -1,6 +1,6 @@
+import type { BenchCase } from '../bench-case.ts'
 import { inSeveral, type Measured, measure, ranked, type Settings } from '../harness.ts'
 import { print } from '../report.ts'
-import type { BenchCase } from '../suites.ts'
 import type { ServerName } from './servers.ts'
 import { Site } from './site.ts'
 

@@ -1,7 +1,7 @@
+import type { BenchCase } from '../bench-case.ts'
 import { inChild } from '../child.ts'
 import { print, type Row } from '../report.ts'
 import { distance } from '../statistics.ts'
-import type { BenchCase } from '../suites.ts'
 import type { Growth } from './growth.ts'
 
 const PROBE = new URL('./probe.js', import.meta.url)

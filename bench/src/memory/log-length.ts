@@ -1,8 +1,8 @@
 import { createLimiter, memoryStore, slidingLog } from 'sluice'
+import type { BenchCase } from '../bench-case.ts'
 import type { Contestant } from '../entrant.ts'
 import { compare } from '../harness.ts'
 import { print } from '../report.ts'
-import type { BenchCase } from '../suites.ts'
 
 const LONG = 100_000
 const SHORT = 10

@@ -1,4 +1,4 @@
-import type { BenchCase } from '../suites.ts'
+import type { BenchCase } from '../bench-case.ts'
 import { footprintCases } from './footprint.ts'
 import { logLengthCase } from './log-length.ts'
 import { tenMillionCase } from './ten-million.ts'

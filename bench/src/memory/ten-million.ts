@@ -1,7 +1,7 @@
+import type { BenchCase } from '../bench-case.ts'
 import { inChild } from '../child.ts'
 import { print, type Row } from '../report.ts'
 import { median } from '../statistics.ts'
-import type { BenchCase } from '../suites.ts'
 import type { Seen } from './ten-million-probe.ts'
 
 const PROBE = new URL('./ten-million-probe.js', import.meta.url)

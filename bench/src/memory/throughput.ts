@@ -1,7 +1,7 @@
+import type { BenchCase } from '../bench-case.ts'
 import { inChild } from '../child.ts'
 import { inSeveral, type Measured, ranked } from '../harness.ts'
 import { print } from '../report.ts'
-import type { BenchCase } from '../suites.ts'
 import { decisions } from './decisions.ts'
 
 const PROCESS = new URL('./decisions-process.js', import.meta.url)

@@ -1,7 +1,7 @@
 import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { createLimiter, gcra, leakyBucket } from 'sluice'
+import type { BenchCase } from '../bench-case.ts'
 import { print, type Row } from '../report.ts'
-import type { BenchCase } from '../suites.ts'
 import { flexibleOptions } from './peers.ts'
 import { everyPolicy, PLENTY } from './policies.ts'
 import { atServer, ioredis, type Server } from './site.ts'

@@ -1,7 +1,7 @@
+import type { BenchCase } from '../bench-case.ts'
 import type { Contestant } from '../entrant.ts'
 import { type Measured, measure, type Settings } from '../harness.ts'
 import { keysOf } from '../keys.ts'
-import type { BenchCase } from '../suites.ts'
 import { Crew } from './crew.ts'
 import { RedisGauge } from './gauge.ts'
 import type { Load } from './load.ts'

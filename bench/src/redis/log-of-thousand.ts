@@ -1,7 +1,7 @@
 import { slidingLog } from 'sluice'
+import type { BenchCase } from '../bench-case.ts'
 import { keysOf } from '../keys.ts'
 import { print } from '../report.ts'
-import type { BenchCase } from '../suites.ts'
 import { bytesOf } from './bytes.ts'
 import { decisions } from './decisions.ts'
 import { IN_FLIGHT } from './load.ts'

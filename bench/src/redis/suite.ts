@@ -1,4 +1,4 @@
-import type { BenchCase } from '../suites.ts'
+import type { BenchCase } from '../bench-case.ts'
 import { bytesCase } from './bytes.ts'
 import { ceilingCase } from './ceiling.ts'
 import { floodCase } from './flood.ts'

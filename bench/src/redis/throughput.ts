@@ -1,5 +1,5 @@
 import { type Policy, tokenBucket } from 'sluice'
-import type { BenchCase } from '../suites.ts'
+import type { BenchCase } from '../bench-case.ts'
 import { decisions } from './decisions.ts'
 import {
   bareIncr,

@@ -1,8 +1,8 @@
 import { startRedis } from 'sluice-harness'
+import type { BenchCase } from '../bench-case.ts'
 import type { Settings } from '../harness.ts'
 import { print } from '../report.ts'
 import { median, quantilesUs } from '../statistics.ts'
-import type { BenchCase } from '../suites.ts'
 import type { GrpcLoad } from './grpc-load.ts'
 import { GrpcSite } from './grpc-site.ts'
 

@@ -1,6 +1,6 @@
+import type { BenchCase } from '../bench-case.ts'
 import { measure, ranked, type Settings } from '../harness.ts'
 import { print } from '../report.ts'
-import type { BenchCase } from '../suites.ts'
 import { halfLoadCases } from './grpc-half-load.ts'
 import { GrpcSite, LOAD } from './grpc-site.ts'
 

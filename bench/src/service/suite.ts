@@ -1,4 +1,4 @@
-import type { BenchCase } from '../suites.ts'
+import type { BenchCase } from '../bench-case.ts'
 import { grpcCases } from './grpc.ts'
 import { httpCases } from './http.ts'
 import { respCases } from './resp.ts'

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
+import type { BenchCase } from '../bench-case.ts'
 import { libraryOf, nameOf } from '../checkout.ts'
 import { versionOf } from '../machine.ts'
 import { print, type Row } from '../report.ts'
-import type { BenchCase } from '../suites.ts'
 
 const HERE = fileURLToPath(new URL('../..', import.meta.url))
 

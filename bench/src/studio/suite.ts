@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { type Browser, chromium } from 'playwright-core'
 import { build, preview } from 'vite'
-import type { BenchCase } from '../suites.ts'
+import type { BenchCase } from '../bench-case.ts'
 
 const STUDIO = fileURLToPath(new URL('../../../apps/studio/', import.meta.url))
 const CONFIG = `${STUDIO}vite.config.ts`

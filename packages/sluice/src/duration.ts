@@ -1,6 +1,11 @@
 import { TICKS_PER_MS } from './clock.ts'
 import { type ErrorCode, expected } from './errors.ts'
-import type { Rate } from './policy.ts'
+
+/** `count` units every `periodMs`: `'10/s'` is `{ count: 10, periodMs: 1000 }`. */
+export interface Rate {
+  readonly count: number
+  readonly periodMs: number
+}
 
 type DurationUnit = 'd' | 'h' | 'm' | 's' | 'ms'
 

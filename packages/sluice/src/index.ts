@@ -1,9 +1,11 @@
+export type { Rule } from './algorithms/rule.ts'
 export type { Clock } from './clock.ts'
 export type { Decision, DecisionJson, Degraded, LimitState, ObservedDecision, Reason } from './decision.ts'
-export type { Duration, RateText } from './duration.ts'
+export type { Duration, Rate, RateText } from './duration.ts'
 export { type ErrorCode, SluiceError, StoreUnavailable } from './errors.ts'
 export { createLimiter } from './limiter/create.ts'
 export type { LimitInspection } from './limiter/inspection.ts'
+export type { Key } from './limiter/key.ts'
 export type {
   CostOption,
   Limiter,
@@ -14,7 +16,7 @@ export type {
   Observer,
   WaitOptions,
 } from './limiter/limiter.ts'
-export { type Key, type LimitMode, type LimitOptions, limits, type OnOutage } from './limiter/limits.ts'
+export { type LimitMode, type LimitOptions, limits, type OnOutage } from './limiter/limits.ts'
 export type { Reservation, SavedReservation, Settlement } from './limiter/reservation.ts'
 export type { ShadowState } from './limiter/shadow-report.ts'
 export {
@@ -29,7 +31,6 @@ export {
   leakyBucket,
   type Policy,
   type PolicyLike,
-  type Rate,
   type SlidingLogPolicy,
   type SlidingWindowPolicy,
   slidingLog,
@@ -38,6 +39,8 @@ export {
   tokenBucket,
 } from './policy.ts'
 export { type Charge, isTaken, refusedOf } from './stores/charge.ts'
+export type { HeldCost, KeyInspection, LimitData, WindowCounter } from './stores/inspection.ts'
+export type { Space } from './stores/limit.ts'
 export {
   type MemoryStats,
   type MemoryStore,
@@ -45,17 +48,4 @@ export {
   memoryStore,
 } from './stores/memory/memory-store.ts'
 export type { StoreEvent } from './stores/remote/remote-store.ts'
-export type {
-  Answer,
-  Change,
-  HeldCost,
-  Intent,
-  KeyInspection,
-  LimitData,
-  Mode,
-  Question,
-  Rule,
-  Space,
-  Store,
-  WindowCounter,
-} from './stores/store.ts'
+export type { Answer, Change, Intent, Mode, Question, Store } from './stores/store.ts'

@@ -1,6 +1,6 @@
+import type { Rate } from './duration.ts'
 import { MAX_WINDOW_MS, MIN_WINDOW_MS, parseDuration } from './duration.ts'
 import { expected } from './errors.ts'
-import type { Rate } from './policy.ts'
 
 /** Limits are counted in doubles: up to here every sum a kernel makes is exact. */
 export const MAX_LIMIT = 2 ** 48

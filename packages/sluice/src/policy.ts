@@ -1,14 +1,16 @@
 import { assertTimeZone, type CalendarUnit, isCalendar } from './calendar.ts'
 import { checkOptions } from './check-options.ts'
-import { type Duration, MAX_WINDOW_MS, MIN_WINDOW_MS, parseDuration, parseRate, type RateText } from './duration.ts'
+import {
+  type Duration,
+  MAX_WINDOW_MS,
+  MIN_WINDOW_MS,
+  parseDuration,
+  parseRate,
+  type Rate,
+  type RateText,
+} from './duration.ts'
 import { expected } from './errors.ts'
 import { bucketSize, limitOf, windowOf } from './policy-options.ts'
-
-/** `count` units every `periodMs`: `'10/s'` is `{ count: 10, periodMs: 1000 }`. */
-export interface Rate {
-  readonly count: number
-  readonly periodMs: number
-}
 
 /** A policy is one limit as frozen, validated, JSON-serialisable data. `JSON.parse(JSON.stringify(policy))` is one too. */
 export type Policy =

@@ -1,4 +1,5 @@
-import { type GcraPolicy, type LeakyBucketPolicy, limitOfPolicy, type Rate, type TokenBucketPolicy } from '../policy.ts'
+import type { Rate } from '../duration.ts'
+import { type GcraPolicy, type LeakyBucketPolicy, limitOfPolicy, type TokenBucketPolicy } from '../policy.ts'
 import { fractionBelow, gcd } from './exact.ts'
 import type { Verdict } from './verdict.ts'
 

@@ -1,6 +1,6 @@
+import type { Rule } from '../algorithms/rule.ts'
 import { expected } from '../errors.ts'
 import { BESIDE, Charge, ENFORCED } from '../stores/charge.ts'
-import type { Rule } from '../stores/store.ts'
 import { encodeKey } from './key.ts'
 import { type BoundLimit, checkCost, checkMode } from './limits.ts'
 

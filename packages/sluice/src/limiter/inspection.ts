@@ -1,6 +1,6 @@
 import type { Policy } from '../policy.ts'
 import type { Charge } from '../stores/charge.ts'
-import type { HeldCost, KeyInspection, LimitData } from '../stores/store.ts'
+import type { HeldCost, KeyInspection, LimitData } from '../stores/inspection.ts'
 import { limitOf } from './charged-decision.ts'
 
 /** What a store keeps of a subject under one limit. Times are epoch milliseconds of the store's clock. */

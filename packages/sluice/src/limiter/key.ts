@@ -1,5 +1,7 @@
 import { expected } from '../errors.ts'
-import type { Key } from './limits.ts'
+
+/** Parts are kept apart, however they are spelt: `['a', 'bc']` is never `['ab', 'c']`. */
+export type Key = string | readonly string[]
 
 /** Starts an encoded key. A plain key that starts with it gets a second one, and parts go on with a digit: no two meet. */
 const MARK = '\u0000'

@@ -1,20 +1,19 @@
+import { type Rule, ruleOf } from '../algorithms/rule.ts'
 import { checkOptions } from '../check-options.ts'
 import { TICKS_PER_MS } from '../clock.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { expected, SluiceError } from '../errors.ts'
 import { type Policy, type PolicyLike, policyOf } from '../policy.ts'
 import type { Charge } from '../stores/charge.ts'
-import { type BlockRule, type Limit, type Mode, type Rule, ruleOf, type Store } from '../stores/store.ts'
-import { encodeKey } from './key.ts'
+import type { BlockRule, Limit } from '../stores/limit.ts'
+import type { Mode, Store } from '../stores/store.ts'
+import { encodeKey, type Key } from './key.ts'
 
 /** `'shadow'` decides without enforcing; `'off'` does not apply. */
 export type LimitMode = 'enforce' | 'shadow' | 'off'
 
 /** What decides while the store cannot. */
 export type OnOutage = 'local' | 'open' | 'closed'
-
-/** Parts are kept apart, however they are spelt: `['a', 'bc']` is never `['ab', 'c']`. */
-export type Key = string | readonly string[]
 
 /** One named limit, as a user writes it. `S` is the subject: what is known about a request. */
 export interface LimitOptions<S, M extends Mode = 'sync'> {

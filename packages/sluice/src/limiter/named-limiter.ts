@@ -5,17 +5,8 @@ import { type Duration, parseDuration } from '../duration.ts'
 import { expected } from '../errors.ts'
 import { allOf, andThen, type Maybe } from '../maybe.ts'
 import type { Charge } from '../stores/charge.ts'
-import {
-  type Answer,
-  type Change,
-  type Intent,
-  type KeyInspection,
-  LOOK,
-  type Mode,
-  reserving,
-  type Store,
-  TAKE,
-} from '../stores/store.ts'
+import type { KeyInspection } from '../stores/inspection.ts'
+import { type Answer, type Change, type Intent, LOOK, type Mode, reserving, type Store, TAKE } from '../stores/store.ts'
 import { Changes } from './changes.ts'
 import { ChargedDecision, limitOf } from './charged-decision.ts'
 import { Charging } from './charging.ts'

@@ -1,4 +1,5 @@
-import { limitOfPolicy, type Policy, type Rate } from '../policy.ts'
+import type { Rate } from '../duration.ts'
+import { limitOfPolicy, type Policy } from '../policy.ts'
 
 const UNITS = [
   ['d', 86_400_000],

@@ -2,7 +2,7 @@ import { startAt } from '../algorithms/bucket.ts'
 import type { Rule } from '../algorithms/rule.ts'
 import { remainingOf, type Verdict } from '../algorithms/verdict.ts'
 import type { StoreUnavailable } from '../errors.ts'
-import type { Limit } from './store.ts'
+import type { Limit } from './limit.ts'
 
 /** `Charge.role` of a charge that must pass. */
 export const ENFORCED = -2

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ruleOf } from '../algorithms/rule.ts'
 import { RemoteMemory } from '../fixtures/stores/remote-memory.ts'
 import { fixedWindow } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
@@ -6,7 +7,7 @@ import { Charge, ENFORCED } from './charge.ts'
 import { denyCache } from './remote/deny-cache.ts'
 import { askStore, type RemoteStore } from './remote/remote-store.ts'
 import { resilient } from './remote/resilient.ts'
-import { ruleOf, type Store, TAKE } from './store.ts'
+import { type Store, TAKE } from './store.ts'
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 

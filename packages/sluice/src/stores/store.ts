@@ -1,10 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Charge } from './charge.ts'
 import type { KeyInspection } from './inspection.ts'
-
-/** A policy made ready for a store: what every charge carries. */
-export { type Rule, ruleOf } from '../algorithms/rule.ts'
-export type { HeldCost, KeyInspection, LimitData, WindowCounter } from './inspection.ts'
+import type { Space } from './limit.ts'
 
 /**
  * A store keeps the state of limits and decides on it.
@@ -52,28 +49,6 @@ export const HOLDS_PLAYED = 32
 
 export type Mode = 'sync' | 'async'
 export type Answer<M extends Mode, T> = M extends 'sync' ? T : Promise<T>
-
-/** A store's handle for one limit; what is in it is the store's own business. */
-export interface Space {
-  readonly path: string
-  /** Which part of the limit this process may let through by itself while the store cannot be asked: 0.5 where unsure. */
-  readonly localShare: number
-}
-
-/** The limit a charge is made against, as far as a store must know it. */
-export interface Limit {
-  readonly space: Space
-  readonly block: BlockRule | undefined
-  /** A reservation takes from it at once, as any other call does: it counts requests, not what they use. */
-  readonly atOnce: boolean
-}
-
-/** How long a refusal blocks, in ticks: `first`, then each time `factor` longer, up to `max`. */
-export interface BlockRule {
-  readonly first: number
-  readonly factor: number
-  readonly max: number
-}
 
 /** What a call means to do with its charges. */
 export interface Intent {

@@ -1,5 +1,6 @@
 import { calendarWindow } from '../calendar.ts'
-import type { FixedWindowPolicy, Policy, Rate, SlidingWindowPolicy } from '../policy.ts'
+import type { Rate } from '../duration.ts'
+import type { FixedWindowPolicy, Policy, SlidingWindowPolicy } from '../policy.ts'
 
 export interface Admitted {
   /** Ticks, in order. */

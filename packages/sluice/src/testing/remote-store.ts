@@ -1,7 +1,8 @@
 import { StoreUnavailable } from '../errors.ts'
 import type { Charge } from '../stores/charge.ts'
+import type { Space } from '../stores/limit.ts'
 import { type MemoryStore, memoryStore } from '../stores/memory/memory-store.ts'
-import type { Change, Question, Space, Store } from '../stores/store.ts'
+import type { Change, Question, Store } from '../stores/store.ts'
 import type { FakeClock } from './fake-clock.ts'
 
 export interface SimulatedStoreOptions {

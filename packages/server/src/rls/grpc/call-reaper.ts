@@ -1,4 +1,5 @@
 import type { ServerHttp2Session } from 'node:http2'
+import type { GrpcCall } from './grpc-call.ts'
 import type { OpenCalls } from './open-calls.ts'
 
 export interface CallLimits {
@@ -15,7 +16,11 @@ export class CallReaper {
   private readonly pings: NodeJS.Timeout
   private readonly silent = new WeakSet<ServerHttp2Session>()
 
-  constructor(open: OpenCalls, sessions: ReadonlySet<ServerHttp2Session>, { patienceMs, keepaliveMs }: CallLimits) {
+  constructor(
+    open: OpenCalls<GrpcCall>,
+    sessions: ReadonlySet<ServerHttp2Session>,
+    { patienceMs, keepaliveMs }: CallLimits,
+  ) {
     const roundMs = Math.min(LONGEST_ROUND_MS, patienceMs / ROUNDS_PER_PATIENCE)
     this.calls = setInterval(() => {
       const now = performance.now()

@@ -14,7 +14,7 @@ export type Method = (message: Buffer, call: GrpcCall) => Awaitable<Buffer> | un
 export interface CallContext {
   readonly methods: ReadonlyMap<string, Method>
   readonly maxMessageBytes: number
-  readonly open: OpenCalls
+  readonly open: OpenCalls<GrpcCall>
   readonly queue: ResponseQueue
   /** Hears of errors that a caller is told nothing about. */
   readonly onError: (error: unknown) => void

@@ -1,5 +1,3 @@
-import type { GrpcCall } from './grpc-call.ts'
-
 /** A place in the chain: what stands alone stands between itself and itself. */
 export interface CallLink {
   before: CallLink
@@ -11,7 +9,7 @@ export interface CallLink {
  * to each other, because a Set of what comes and goes within milliseconds costs the garbage collector a sixth of all the
  * time that a call takes.
  */
-export class OpenCalls {
+export class OpenCalls<C extends CallLink> {
   private readonly ends: CallLink
 
   constructor() {
@@ -21,7 +19,7 @@ export class OpenCalls {
     this.ends = ends
   }
 
-  add(call: GrpcCall): void {
+  add(call: C): void {
     const { ends } = this
     call.before = ends
     call.after = ends.after
@@ -30,16 +28,16 @@ export class OpenCalls {
   }
 
   /** One that is not there, or not any more, stays as it is. */
-  delete(call: GrpcCall): void {
+  delete(call: C): void {
     call.before.after = call.after
     call.after.before = call.before
     call.before = call
     call.after = call
   }
 
-  all(): GrpcCall[] {
-    const calls: GrpcCall[] = []
-    for (let link = this.ends.after; link !== this.ends; link = link.after) calls.push(link as GrpcCall)
+  all(): C[] {
+    const calls: C[] = []
+    for (let link = this.ends.after; link !== this.ends; link = link.after) calls.push(link as C)
     return calls
   }
 }

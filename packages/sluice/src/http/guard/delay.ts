@@ -1,6 +1,7 @@
 import { after, type Clock } from '../../clock.ts'
 import type { LimitState } from '../../decision.ts'
-import type { Policy, Rate } from '../../policy.ts'
+import type { Rate } from '../../duration.ts'
+import type { Policy } from '../../policy.ts'
 
 /**
  * How long a request that was let in must wait for its turn, as nginx has it: the bucket drains at its rate, the request

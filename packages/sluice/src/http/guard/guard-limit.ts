@@ -1,6 +1,7 @@
 import type { Duration } from '../../duration.ts'
 import { expected } from '../../errors.ts'
-import type { Key, LimitMode, LimitOptions, OnOutage } from '../../limiter/limits.ts'
+import type { Key } from '../../limiter/key.ts'
+import type { LimitMode, LimitOptions, OnOutage } from '../../limiter/limits.ts'
 import { type PolicyLike, policyOf } from '../../policy.ts'
 import { Identity } from '../request/identity.ts'
 import type { RequestView } from '../request/request-facts.ts'

@@ -52,7 +52,7 @@ export class Guard {
   private readonly follows: boolean
   private readonly reserves: boolean
   private readonly ownStore: boolean
-  private readonly routes: RouteGuards
+  private readonly routes: RouteGuards<Guard>
   private off = false
 
   constructor(options: GuardOptions) {

@@ -1,20 +1,26 @@
 import type { LimitMode } from '../../limiter/limits.ts'
-import type { Guard } from './guard.ts'
 import type { Route } from './route-options.ts'
 
+/** What the guard of a route can be told. */
+interface SwitchableGuard {
+  has(limit: string | undefined): boolean
+  setMode(mode: LimitMode | undefined, limit?: string): void
+  close(): unknown
+}
+
 /** The guards of single routes, made when first asked for, and switched together with the guard they belong to. */
-export class RouteGuards {
-  private readonly make: (route: string, own: Route) => Guard
+export class RouteGuards<G extends SwitchableGuard> {
+  private readonly make: (route: string, own: Route) => G
   /** By what a route says, then by its name: several routes may say the same, and several may have one name. */
-  private readonly guards = new Map<Route, Map<string, Guard>>()
+  private readonly guards = new Map<Route, Map<string, G>>()
   /** What was switched by hand since all were: routes that come later are switched, too. */
   private readonly modes = new Map<string | undefined, LimitMode | undefined>()
 
-  constructor(make: (route: string, own: Route) => Guard) {
+  constructor(make: (route: string, own: Route) => G) {
     this.make = make
   }
 
-  get(route: string, own: Route): Guard {
+  get(route: string, own: Route): G {
     let named = this.guards.get(own)
     let guard = named?.get(route)
     if (guard !== undefined) return guard
@@ -40,7 +46,7 @@ export class RouteGuards {
     for (const guard of this.all()) guard.close()
   }
 
-  private all(): Guard[] {
+  private all(): G[] {
     return [...this.guards.values()].flatMap(named => [...named.values()])
   }
 }

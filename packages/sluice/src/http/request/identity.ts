@@ -1,6 +1,6 @@
 import { brand } from '../../brand.ts'
 import { expected } from '../../errors.ts'
-import type { Key } from '../../limiter/limits.ts'
+import type { Key } from '../../limiter/key.ts'
 import { answered, yesOrNo } from '../guard/answered.ts'
 import type { RequestFacts, RequestView } from './request-facts.ts'
 import { sha256 } from './sha256.ts'

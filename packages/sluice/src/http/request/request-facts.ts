@@ -1,4 +1,4 @@
-import type { Key } from '../../limiter/limits.ts'
+import type { Key } from '../../limiter/key.ts'
 import type { Policy } from '../../policy.ts'
 import type { Site } from './request-reading.ts'
 

@@ -1,8 +1,9 @@
+import { type Rule, ruleOf } from '../../algorithms/rule.ts'
 import { type Clock, TICKS_PER_MS } from '../../clock.ts'
-import type { Policy, Rate } from '../../policy.ts'
+import type { Rate } from '../../duration.ts'
+import type { Policy } from '../../policy.ts'
 import { Charge } from '../../stores/charge.ts'
 import { type MemoryStore, memoryStore } from '../../stores/memory/memory-store.ts'
-import { type Rule, ruleOf } from '../../stores/store.ts'
 import type { BoundLimit } from '../limits.ts'
 
 /** The limits of a limiter as this process enforces them by itself: a share of each, counted in a store of its own. */

@@ -1,5 +1,5 @@
 import { type Charge, startOf } from '../../stores/charge.ts'
-import type { Space } from '../../stores/store.ts'
+import type { Space } from '../../stores/limit.ts'
 import type { ChargedDecision } from '../charged-decision.ts'
 import type { TimerQueue } from './timer-queue.ts'
 import { type Booking, type Waiter, WaitList } from './waiter.ts'

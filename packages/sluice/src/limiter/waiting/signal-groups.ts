@@ -1,4 +1,4 @@
-import type { Waiter } from './waiter.ts'
+import type { Waiter, WaiterGroup } from './waiter.ts'
 
 /**
  * All waiters, by their signal. However many share a signal, it gets one listener: a signal compares each new listener
@@ -30,7 +30,7 @@ export class SignalGroups {
 }
 
 /** Those who wait under one signal, or under none. */
-export class SignalGroup {
+class SignalGroup implements WaiterGroup {
   private readonly signal: AbortSignal | undefined
   private readonly together: (abort: () => void) => void
   private readonly emptied: () => void

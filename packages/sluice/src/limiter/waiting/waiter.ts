@@ -1,7 +1,11 @@
 import type { Charge } from '../../stores/charge.ts'
 import type { ChargedDecision } from '../charged-decision.ts'
-import type { SignalGroup } from './signal-groups.ts'
 import type { Timer } from './timer-queue.ts'
+
+/** The waiters that one signal aborts together. */
+export interface WaiterGroup {
+  remove(waiter: Waiter): void
+}
 
 /** One call of `wait`, from its start to its end: it resolves with a decision, or rejects by an error or an abort. */
 export class Waiter implements Timer {
@@ -19,7 +23,7 @@ export class Waiter implements Timer {
   next: Waiter | undefined = undefined
   booking: Booking | undefined = undefined
   /** Those who wait under the same signal; undefined once this one has ended. */
-  group: SignalGroup | undefined = undefined
+  group: WaiterGroup | undefined = undefined
   private readonly fulfil: (decision: ChargedDecision) => void
   private readonly fail: (reason: unknown) => void
 

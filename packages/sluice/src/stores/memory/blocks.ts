@@ -1,4 +1,4 @@
-import type { BlockRule } from '../store.ts'
+import type { BlockRule } from '../limit.ts'
 import { KeyTable, type TableOwner, type TableSegment } from './key-table.ts'
 import type { MemoryContext } from './pooled-key-table.ts'
 

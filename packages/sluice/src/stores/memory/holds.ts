@@ -1,5 +1,6 @@
 import type { Rule } from '../../algorithms/rule.ts'
-import { type Limit, MOST_HOLDS } from '../store.ts'
+import type { Limit } from '../limit.ts'
+import { MOST_HOLDS } from '../store.ts'
 import { type Expiring, ExpiryHeap } from './expiry-heap.ts'
 import { type KeyBudget, occupy } from './key-table.ts'
 

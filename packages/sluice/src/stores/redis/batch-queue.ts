@@ -1,5 +1,5 @@
+import type { RedisLink } from './client/client.ts'
 import type { Flushable, FlushScheduler } from './client/flush-scheduler.ts'
-import type { ShardSettings } from './shard.ts'
 import { type BatchCall, MOST_ITEMS } from './wire/batch-call.ts'
 import { type BatchItem, failItem } from './wire/item.ts'
 import { failureOf } from './wire/script.ts'
@@ -7,9 +7,15 @@ import { failureOf } from './wire/script.ts'
 /** As much of a round's rest as waits for more to go with. */
 const SMALL = MOST_ITEMS / 4
 
+export interface QueueSettings {
+  readonly link: RedisLink
+  /** Questions of one round of the event loop travel together. */
+  readonly batch: boolean
+}
+
 /** When what is asked of a shard leaves, and in which calls: in the order it was asked. */
 export class BatchQueue implements Flushable {
-  private readonly settings: Pick<ShardSettings, 'batch' | 'link'>
+  private readonly settings: QueueSettings
   private readonly scheduler: FlushScheduler
   private readonly newCall: () => BatchCall
   private readonly send: (call: BatchCall) => void
@@ -28,7 +34,7 @@ export class BatchQueue implements Flushable {
   private held: BatchCall[] = []
 
   constructor(
-    settings: BatchQueue['settings'],
+    settings: QueueSettings,
     scheduler: FlushScheduler,
     newCall: BatchQueue['newCall'],
     send: BatchQueue['send'],

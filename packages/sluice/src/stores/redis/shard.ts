@@ -1,14 +1,14 @@
 import type { Rule } from '../../algorithms/rule.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Charge } from '../charge.ts'
-import type { Change, KeyInspection, Question } from '../store.ts'
-import { BatchQueue } from './batch-queue.ts'
-import type { RedisLink } from './client/client.ts'
+import type { KeyInspection } from '../inspection.ts'
+import type { Change, Question } from '../store.ts'
+import { BatchQueue, type QueueSettings } from './batch-queue.ts'
 import type { FlushScheduler } from './client/flush-scheduler.ts'
 import { ServerClock } from './client/server-clock.ts'
 import { BatchCall } from './wire/batch-call.ts'
 import { overAlready } from './wire/changes.ts'
-import { CallFrame } from './wire/frame.ts'
+import { CallFrame, type FrameSettings } from './wire/frame.ts'
 import { inspectionOf } from './wire/inspection.ts'
 import { changeItem } from './wire/item.ts'
 import { CallKeys, LimitSpecs } from './wire/message.ts'
@@ -17,22 +17,14 @@ import { phaseOf } from './wire/spec.ts'
 import { FOREIGN } from './wire/verdicts.ts'
 
 /** What all shards of a store share. */
-export interface ShardSettings {
-  readonly link: RedisLink
+export interface ShardSettings extends FrameSettings, QueueSettings {
   readonly scripts: Scripts
-  readonly prefix: string
   /** The tag that a key's name starts with. */
   readonly tagOf: (key: string) => number
-  /** How long a call may take before nobody wants its answer, in ticks; 0 for as long as it takes. */
-  readonly validTicks: number
-  /** What was asked for in one round of the event loop travels together. */
-  readonly batch: boolean
   /** Slots are renewed while their decisions are in use. */
   readonly heartbeat: boolean
-  /** Told by how many ticks the server's clock was set back. */
+  /** Receives by how many ticks the server's clock was set back. */
   readonly onSetBack?: (ticks: number) => void
-  /** Tests say what time it is, to scripts made for that. */
-  readonly testNow?: () => number
 }
 
 export interface ShardStats {

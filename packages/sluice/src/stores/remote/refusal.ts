@@ -1,7 +1,6 @@
 import { drained } from '../../algorithms/bucket.ts'
 import { Charge, ENFORCED } from '../charge.ts'
-import type { BlockRule } from '../store.ts'
-import type { RefusedKey } from './refused-keys.ts'
+import type { BlockRule } from '../limit.ts'
 
 /** A call that the store has answered. Times other than those of the charges are local. */
 export interface AnsweredQuestion {
@@ -52,6 +51,43 @@ export class CachedRefusal {
 
   repeat(charges: readonly Charge[], now: number): void {
     for (let i = 0; i < charges.length; i++) repeat(charges[i]!, this.charges[i]!, now - this.heardAt)
+  }
+}
+
+/** What was seen to happen to a key since it was refused. */
+export class RefusedKey {
+  /** How many refusals rest on it, and the latest of them. */
+  refusals = 0
+  latest: CachedRefusal | undefined
+  /** How often a refusal would have been another: whatever was said before does not hold any more. */
+  turns = 0
+  /** The tick up to which a block lasts at least, if it was seen to start. */
+  blockedUntil = 0
+  private readonly key: string
+  private readonly others: Map<string, RefusedKey>
+  private shape: string
+
+  constructor(charge: Charge, others: Map<string, RefusedKey>) {
+    this.latest = undefined
+    this.key = charge.key
+    this.others = others
+    this.shape = charge.rule.shape
+    this.observe(charge, true)
+  }
+
+  /** One refusal less rests on it. */
+  letGo(): void {
+    if (--this.refusals === 0) this.others.delete(this.key)
+  }
+
+  /** An answer about the key: it was charged, blocked, or brought to another rate, which changes its level too. */
+  observe(charge: Charge, strikes: boolean): void {
+    const { at, limit, rule } = charge
+    const isStruck = strikes && isStrike(charge)
+    const isConverted = rule.kind === 'bucket' && rule.shape !== this.shape
+    if (charge.taken || isStruck || isConverted) this.turns++
+    if (isStruck) this.blockedUntil = at + limit.block!.first
+    if (isConverted) this.shape = rule.shape
   }
 }
 

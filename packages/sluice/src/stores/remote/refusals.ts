@@ -1,4 +1,5 @@
 import { type Charge, ENFORCED } from '../charge.ts'
+import type { RefusedKey } from './refusal.ts'
 import {
   type AnsweredQuestion,
   CachedRefusal,
@@ -8,7 +9,7 @@ import {
   questionName,
   ticksLeft,
 } from './refusal.ts'
-import { type RefusedKey, RefusedKeys } from './refused-keys.ts'
+import { RefusedKeys } from './refused-keys.ts'
 
 /** In characters. Names hold keys, and those are as long as whoever sends them likes. */
 const LONGEST_NAME = 4096

@@ -1,4 +1,4 @@
-import type { Rate } from '../../policy.ts'
+import type { Rate } from '../../duration.ts'
 import { ceilDiv, type Model, most, ticksOf } from './model.ts'
 
 /**

@@ -1,5 +1,6 @@
 import { calendarWindow } from '../../calendar.ts'
-import type { Policy, Rate } from '../../policy.ts'
+import type { Rate } from '../../duration.ts'
+import type { Policy } from '../../policy.ts'
 
 /** Where on the time line a policy is worth testing. Ticks; hints for making traces, never a basis for judging one. */
 export interface Rhythm {

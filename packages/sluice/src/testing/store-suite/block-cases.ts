@@ -1,5 +1,6 @@
 import { createLimiter } from '../../limiter/create.ts'
-import { type BlockRule, TAKE } from '../../stores/store.ts'
+import type { BlockRule } from '../../stores/limit.ts'
+import { TAKE } from '../../stores/store.ts'
 import { limitOf, oracleFor } from '../oracle/oracle.ts'
 import { rhythmOf } from '../oracle/rhythm.ts'
 import { KINDS, random } from '../trace.ts'

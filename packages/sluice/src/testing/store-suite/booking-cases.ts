@@ -1,4 +1,5 @@
-import type { Policy, Rate } from '../../policy.ts'
+import type { Rate } from '../../duration.ts'
+import type { Policy } from '../../policy.ts'
 import type { Charge } from '../../stores/charge.ts'
 import { type Admitted, envelopeViolation } from '../envelope.ts'
 import { limitOf } from '../oracle/oracle.ts'

@@ -1,6 +1,6 @@
 import { TICKS_PER_MS } from '../../clock.ts'
 import type { Policy } from '../../policy.ts'
-import type { KeyInspection, LimitData } from '../../stores/store.ts'
+import type { KeyInspection, LimitData } from '../../stores/inspection.ts'
 import { type Case, holds, same, show } from './case.ts'
 import { ofEveryKind } from './policies.ts'
 import { StoredLimit } from './stored-limit.ts'

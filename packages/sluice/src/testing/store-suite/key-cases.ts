@@ -1,5 +1,5 @@
 import { createLimiter } from '../../limiter/create.ts'
-import type { Key } from '../../limiter/limits.ts'
+import type { Key } from '../../limiter/key.ts'
 import { type Case, same, show } from './case.ts'
 import { ofEveryKind } from './policies.ts'
 import { StoredLimit } from './stored-limit.ts'

@@ -1,4 +1,5 @@
-import type { Policy, Rate } from '../../policy.ts'
+import type { Rate } from '../../duration.ts'
+import type { Policy } from '../../policy.ts'
 import { limitOf } from '../oracle/oracle.ts'
 import { type Rng, randomPolicy } from '../trace.ts'
 

@@ -2,17 +2,9 @@ import { type Rule, ruleOf } from '../../algorithms/rule.ts'
 import { stableHash } from '../../hash.ts'
 import { type Policy, policyOf } from '../../policy.ts'
 import { Charge, ENFORCED } from '../../stores/charge.ts'
-import {
-  type BlockRule,
-  booking,
-  type Change,
-  type Intent,
-  type KeyInspection,
-  type Limit,
-  LOOK,
-  reserving,
-  TAKE,
-} from '../../stores/store.ts'
+import type { KeyInspection } from '../../stores/inspection.ts'
+import type { BlockRule, Limit } from '../../stores/limit.ts'
+import { booking, type Change, type Intent, LOOK, reserving, TAKE } from '../../stores/store.ts'
 import type { OracleVerdict } from '../oracle/oracle.ts'
 import { show } from './case.ts'
 import type { World } from './world.ts'

@@ -1,6 +1,7 @@
 import { TICKS_PER_MS } from '../../clock.ts'
 import type { Charge } from '../../stores/charge.ts'
-import type { Change, Intent, KeyInspection, Store } from '../../stores/store.ts'
+import type { KeyInspection } from '../../stores/inspection.ts'
+import type { Change, Intent, Store } from '../../stores/store.ts'
 import { type FakeClock, fakeClock } from '../fake-clock.ts'
 import { same } from './case.ts'
 

@@ -1,6 +1,7 @@
 import type { CalendarUnit } from '../../../calendar.ts'
 import { TICKS_PER_MS } from '../../../clock.ts'
-import { limitOfPolicy, type Policy, type Rate } from '../../../policy.ts'
+import type { Rate } from '../../../duration.ts'
+import { limitOfPolicy, type Policy } from '../../../policy.ts'
 
 /** How a limit comes free again: what the times in its fields are worked out from. */
 export interface Pace {

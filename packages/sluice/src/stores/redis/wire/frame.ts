@@ -1,7 +1,7 @@
 import { TICKS_PER_MS } from '../../../clock.ts'
-import type { ShardSettings } from '../shard.ts'
+import type { RedisLink } from '../client/client.ts'
 import { newId } from './hold.ts'
-import type { Message } from './message.ts'
+import type { Message } from './script.ts'
 
 /** How wrong we may be about the server's clock. */
 const CLOCK_MARGIN_TICKS = 10_000
@@ -14,6 +14,15 @@ export interface ShardMessage extends Message {
   readonly amends?: boolean
 }
 
+export interface FrameSettings {
+  readonly link: RedisLink
+  readonly prefix: string
+  /** For how many ticks a call is worth doing; 0 for ever. */
+  readonly validTicks: number
+  /** The time that tests give to scripts made for it. */
+  readonly testNow?: () => number
+}
+
 /** What every call of a shard has beside its own keys and arguments: see lua/entry.lua. */
 export class CallFrame {
   readonly clockKey: string
@@ -23,9 +32,9 @@ export class CallFrame {
   private readonly resends: boolean
   /** And the second time before it is too late for it? */
   private readonly resendsInTime: boolean
-  private readonly testNow: ShardSettings['testNow']
+  private readonly testNow: FrameSettings['testNow']
 
-  constructor(tag: number, { prefix, link, validTicks, testNow }: ShardSettings) {
+  constructor(tag: number, { prefix, link, validTicks, testNow }: FrameSettings) {
     this.clockKey = `{${tag}}${prefix}:clock`
     this.recordPrefix = `{${tag}}${prefix}:call:${newId()}:`
     this.resends = link.resendsAfterMs < Number.POSITIVE_INFINITY

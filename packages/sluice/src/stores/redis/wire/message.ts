@@ -1,16 +1,8 @@
 import type { Rule } from '../../../algorithms/rule.ts'
 import type { Charge } from '../../charge.ts'
-import type { BlockRule } from '../../store.ts'
+import type { BlockRule } from '../../limit.ts'
 import { type KeyPrefix, nameOf, prefixOf } from './naming.ts'
-import type { Script } from './script.ts'
 import { specEnd, specText } from './spec.ts'
-
-/** What is sent: a script, its keys behind the shard's own, and its arguments behind those that all have. */
-export interface Message {
-  readonly script: Script
-  readonly keys: readonly string[]
-  readonly args: readonly string[]
-}
 
 /** A power of two, and about as many as a full call has keys. */
 const CHAINS = 64

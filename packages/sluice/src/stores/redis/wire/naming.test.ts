@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { ruleOf } from '../../../algorithms/rule.ts'
 import { concurrency, fixedWindow, gcra, type Policy, slidingLog, slidingWindow, tokenBucket } from '../../../index.ts'
+import type { Key } from '../../../limiter/key.ts'
 import { encodeKey } from '../../../limiter/key.ts'
-import type { Key } from '../../../limiter/limits.ts'
 import { Charge, ENFORCED } from '../../charge.ts'
-import { ruleOf } from '../../store.ts'
 import { tagOf } from '../client/tags.ts'
 import { nameOf, prefixOf, RedisSpace } from './naming.ts'
 

@@ -1,7 +1,7 @@
 import type { Rule } from '../../../algorithms/rule.ts'
 import { formatMs } from '../../../duration.ts'
 import type { Charge } from '../../charge.ts'
-import type { Space } from '../../store.ts'
+import type { Space } from '../../limit.ts'
 
 /** Where a limit's keys stand: `{tag}` path `:` kind and window `:` key. Short, since every name travels with every call. */
 export class RedisSpace implements Space {

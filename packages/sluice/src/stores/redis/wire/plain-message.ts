@@ -1,6 +1,5 @@
 import type { Rule } from '../../../algorithms/rule.ts'
-import type { Message } from './message.ts'
-import type { Script, Scripts } from './script.ts'
+import type { Message, Script, Scripts } from './script.ts'
 
 /** Where in a short reply to look for each charge, decision by decision. */
 export interface ReplyPlaces {

@@ -1,11 +1,17 @@
 import { type ErrorCode, StoreUnavailable } from '../../../errors.ts'
 import type { RedisLink } from '../client/client.ts'
-import type { Message } from './message.ts'
 
 /** A script as the generator made it: its text, and the name the server knows it by. */
 export interface Script {
   readonly text: string
   readonly sha: string
+}
+
+/** What is sent: a script, its keys behind the shard's own, and its arguments behind those that all have. */
+export interface Message {
+  readonly script: Script
+  readonly keys: readonly string[]
+  readonly args: readonly string[]
 }
 
 export interface Scripts {

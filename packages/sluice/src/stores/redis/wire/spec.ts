@@ -4,7 +4,7 @@ import { calendarWindow, isCalendar } from '../../../calendar.ts'
 import { TICKS_PER_MS } from '../../../clock.ts'
 import { stableHash } from '../../../hash.ts'
 import type { Charge } from '../../charge.ts'
-import type { BlockRule } from '../../store.ts'
+import type { BlockRule } from '../../limit.ts'
 
 /** What the scripts must know of a limit, as JSON: kernels.lua says what each kind reads. */
 export function specText(rule: Rule, block: BlockRule | undefined, now: number): string {
