@@ -73,7 +73,7 @@ function readArguments() {
 function numberOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const value = Number(text)
-  return Number.isInteger(value) && value >= 1 ? value : misused(`expected a whole number from 1 on, got '${text}'`)
+  return Number.isInteger(value) && value >= 1 ? value : misused(`expected a whole number, 1 or more, got '${text}'`)
 }
 
 function misused(why: string): never {

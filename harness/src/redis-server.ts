@@ -40,7 +40,7 @@ export interface RedisServer {
   stop(): Promise<void>
 }
 
-/** Starts a Redis server of our own on loopback, without persistence, and comes back when it answers. */
+/** Starts a Redis server on loopback, without persistence, and comes back when it answers. */
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
   const dir = options.dir ?? makeFolder()
   const path = options.unixSocket ? join(dir, 'redis.sock') : undefined

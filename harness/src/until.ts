@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export interface Patience {
+export interface UntilOptions {
   withinMs?: number
   everyMs?: number
 }
@@ -12,7 +12,7 @@ export interface Patience {
 export async function until<T>(
   what: string,
   check: () => Promise<T | false | undefined>,
-  { withinMs = 5000, everyMs = 20 }: Patience = {},
+  { withinMs = 5000, everyMs = 20 }: UntilOptions = {},
 ): Promise<T> {
   const deadline = performance.now() + withinMs
   let reason: unknown

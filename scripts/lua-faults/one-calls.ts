@@ -137,7 +137,7 @@ export const oneCallFaults: readonly LuaFault[] = [
   },
   {
     law: [9],
-    says: 'the counter before is whole again a window late',
+    says: 'the counter before is full again a window late',
     file: 'one-sliding.lua',
     find: 'math.max(0, ticks - sub_ticks)',
     replace: 'ticks',

@@ -51,7 +51,7 @@ const bucket: Decisions = {
 export const decisions: Readonly<Record<string, Decisions>> = {
   'token bucket, 10k keys': { ...bucket, keys: FEW_KEYS },
   'token bucket, 1M keys': { ...bucket, keys: MANY_KEYS },
-  'token bucket, whole again at every visit': {
+  'token bucket, full again at every visit': {
     sluice: (loops, build, keys) => loops.onePolicy(build, whole, keys),
     peers: keys => [awaited(PLENTY, keys)],
   },
@@ -100,7 +100,7 @@ export const decisions: Readonly<Record<string, Decisions>> = {
     sluice: (loops, build, keys) => loops.threeLimits(build, threeKinds, keys),
     peers: keys => [awaitedUnion(PLENTY, keys)],
   },
-  'three limits, whole again at every visit': {
+  'three limits, full again at every visit': {
     sluice: (loops, build, keys) => loops.threeLimits(build, threeOf(whole), keys),
     peers: keys => [awaitedUnion(PLENTY, keys)],
   },

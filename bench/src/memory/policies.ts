@@ -4,7 +4,7 @@ import { concurrency, fixedWindow, type Policy, slidingLog, slidingWindow, token
 export const PLENTY = 1_000_000
 
 /**
- * Never refuses and never refills within a run: a key that is whole again may be forgotten, and then Sluice would be
+ * Never refuses and never refills within a run: a key that is full again may be forgotten, and then Sluice would be
  * timed with fewer live keys than its peers.
  */
 export const stays = tokenBucket({ capacity: PLENTY, refill: '10/h' })

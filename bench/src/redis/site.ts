@@ -13,7 +13,7 @@ export function serverAt({ host, port }: Address): Server {
   return { host, port, command: (...words) => ask({ host, port }, words) }
 }
 
-/** Servers of our own on loopback TCP, and clients that go when the case is through. */
+/** Redis servers on loopback TCP, and clients that go when the case is through. */
 export class Site {
   readonly servers: readonly Server[]
   /** Whose it is: contestants have numbers, and keep their keys apart by them. */

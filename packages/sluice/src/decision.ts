@@ -33,7 +33,7 @@ export interface Decision extends Disposable {
   /** Exact: a cost of so much passes now, one more does not. */
   readonly remaining: number
   readonly at: number
-  /** When the binding limit is whole again. */
+  /** When the binding limit is full again. */
   readonly resetAt: number
   readonly resetAfterMs: number
   /** 0 when allowed; else how long until the same cost passes, if nobody else consumes; `Infinity` when it never can. */

@@ -1,6 +1,6 @@
 import { rulesOf } from 'sluice/rules'
 import { RulesFileError } from '../rules/problems.ts'
-import { descriptorWarnings, ruleWarnings, type Warning, type WarningContext } from '../rules/warnings.ts'
+import { descriptorWarnings, type RulesWarning, ruleWarnings, type WarningContext } from '../rules/warnings.ts'
 import { rulesAt } from './rules-at.ts'
 import { EXIT, type Invocation, UsageError } from './usage.ts'
 
@@ -8,7 +8,7 @@ import { EXIT, type Invocation, UsageError } from './usage.ts'
 export function check({ operands: [path, ...more], flags: { replicas, store }, json }: Invocation): number {
   if (path === undefined || more.length > 0) throw new UsageError('expected sluice check <file or folder>')
   if (replicas !== undefined && !/^[1-9]\d{0,5}$/.test(replicas)) {
-    throw new UsageError(`expected --replicas as a number from 1 on, got '${replicas}'`)
+    throw new UsageError(`expected --replicas as a number, 1 or more, got '${replicas}'`)
   }
   const context = {
     ...(replicas !== undefined && { replicas: Number(replicas) }),
@@ -29,7 +29,7 @@ export function check({ operands: [path, ...more], flags: { replicas, store }, j
   }
 }
 
-function inspect(path: string, context: WarningContext): { limits: number; warnings: readonly Warning[] } {
+function inspect(path: string, context: WarningContext): { limits: number; warnings: readonly RulesWarning[] } {
   const rules = rulesAt(path)
   if (rules.language === 'own') {
     return { limits: rules.loaded.rules.limits.length, warnings: ruleWarnings(rules.loaded.rules, context) }

@@ -57,9 +57,9 @@ describe('our own rules', () => {
     [['=1'], "expected a request as JSON or as name=value, got '=1'"],
     [['{"ip":'], 'expected a request as JSON, got: '],
     [['{"ip":[1]}'], "expected attribute 'ip' as text or a number"],
-    [['ip=1', 'cost=-1'], 'expected cost as a whole number from 0 on'],
-    [['ip=1', 'cost='], 'expected cost as a whole number from 0 on'],
-    [['ip=1', 'cost=1e3'], 'expected cost as a whole number from 0 on'],
+    [['ip=1', 'cost=-1'], 'expected cost as a whole number, 0 or more'],
+    [['ip=1', 'cost='], 'expected cost as a whole number, 0 or more'],
+    [['ip=1', 'cost=1e3'], 'expected cost as a whole number, 0 or more'],
     [['user=1', 'tokens=many'], "expected attribute 'tokens' as a cost"],
   ])('do not know what to make of %j', async (words, err) => {
     const ran = await run('explain', rulesFile(OWN), ...words)

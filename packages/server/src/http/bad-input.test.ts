@@ -6,7 +6,7 @@ import { shown } from '../shown.ts'
 
 const RULES = 'limits: { per-user: { key: user, sliding-log: 1000/1h } }'
 const OBJECT = 'expected a JSON object such as {"ip":"203.0.113.7","cost":1}'
-const COST = 'expected cost as a whole number from 0 on'
+const COST = 'expected cost as a whole number, 0 or more'
 const POSTS = ['/v1/check', '/v1/peek', '/v1/reserve', '/v1/settle', '/v1/refund', '/v1/reset', '/v1/modes']
 
 /** Hundreds of requests, on a busy machine. */

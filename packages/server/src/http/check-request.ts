@@ -38,7 +38,7 @@ export function checkRequestOf(body: unknown): CheckRequest {
     }
   }
   if (!Number.isSafeInteger(cost) || (cost as number) < 0) {
-    throw new BadRequest(400, `expected cost as a whole number from 0 on, got ${shown(cost)}`)
+    throw new BadRequest(400, `expected cost as a whole number, 0 or more, got ${shown(cost)}`)
   }
   return { subject: subject as Attributes, cost: cost as number }
 }

@@ -73,8 +73,8 @@ class HttpConnections implements PlainConnectionHost {
     this.keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(this.keepAliveMs / 1000)}\r\n`
     this.firstWordMs = bounds.headersTimeout
     this.queue = new ResponseQueue(options.onError)
-    const [longWay] = server.listeners('connection') as [(socket: Socket) => void]
-    this.takeTheLongWay = socket => longWay.call(server, socket)
+    const [serveByNode] = server.listeners('connection') as [(socket: Socket) => void]
+    this.takeTheLongWay = socket => serveByNode.call(server, socket)
     server.removeAllListeners('connection')
     server.on('connection', socket => new PlainConnection(socket, this))
     server.on('request', (request, response) => this.enter(request, response))

@@ -109,10 +109,10 @@ describe('where it listens', () => {
 })
 
 test.each<[Partial<RespOptions>, string]>([
-  [{ maxConnections: -1 }, 'expected maxConnections as a whole number from 1 on, got -1'],
-  [{ maxConnections: 0 }, 'expected maxConnections as a whole number from 1 on, got 0'],
-  [{ idleMs: 1.5 }, 'expected idleMs as a whole number from 0 on, got 1.5'],
-  [{ stuckMs: Number.NaN }, 'expected stuckMs as a whole number from 1 on, got NaN'],
+  [{ maxConnections: -1 }, 'expected maxConnections as a whole number, 1 or more, got -1'],
+  [{ maxConnections: 0 }, 'expected maxConnections as a whole number, 1 or more, got 0'],
+  [{ idleMs: 1.5 }, 'expected idleMs as a whole number, 0 or more, got 1.5'],
+  [{ stuckMs: Number.NaN }, 'expected stuckMs as a whole number, 1 or more, got NaN'],
   [{ password: '' }, "expected a password, or none, got ''"],
 ])('%j is refused', async (options, message) => {
   await expect(started(options)).rejects.toThrow(message)

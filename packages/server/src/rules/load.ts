@@ -4,7 +4,7 @@ import type { SourceFile } from './source-files.ts'
 import { proxyProblems } from './trusted-proxies.ts'
 import { parseYaml, type YamlFile } from './yaml-file.ts'
 
-/** A rules file of our own: as parsed, for `rulesLimiter`, and as checked. */
+/** A rules file of Sluice: as parsed, for `rulesLimiter`, and as checked. */
 export interface LoadedRules {
   readonly parsed: unknown
   readonly rules: Rules

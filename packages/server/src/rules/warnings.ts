@@ -10,7 +10,7 @@ import {
 } from 'sluice/rules'
 
 /** Something that works as written and is seldom what was meant. */
-export interface Warning {
+export interface RulesWarning {
   readonly code: 'lone-fixed-window' | 'address-only-key' | 'login-and-health' | 'memory-with-replicas'
   /** The limit or rule it is about, if it is about one. */
   readonly limit?: string
@@ -34,7 +34,7 @@ const ADDRESS = /^(.*[_-])?(ip|addr|address)$/i
 const LOGIN = ['/login', '/signin', '/sign-in', '/auth', '/auth/login', '/token', '/oauth/token', '/session']
 const HEALTH = ['/health', '/healthz', '/livez', '/readyz', '/ping', '/status']
 
-export function ruleWarnings(rules: Rules, context: WarningContext = {}): Warning[] {
+export function ruleWarnings(rules: Rules, context: WarningContext = {}): RulesWarning[] {
   const enforced = rules.limits.filter(({ mode }) => mode === 'enforce')
   const smooth = enforced.filter(limit => !isFixed(limit) && limit.when.length === 0)
   const smoothed = new Set(smooth.map(callersOf))
@@ -45,7 +45,7 @@ export function ruleWarnings(rules: Rules, context: WarningContext = {}): Warnin
   ]
 }
 
-export function descriptorWarnings(domains: Domains, context: WarningContext = {}): Warning[] {
+export function descriptorWarnings(domains: Domains, context: WarningContext = {}): RulesWarning[] {
   const counted = [...domains.values()].flatMap(level => [...countedIn(level, [])])
   const fixed = counted.filter(({ rule }) => rule.limits.every(({ policy }) => policy?.kind === 'fixedWindow'))
   return [
@@ -67,7 +67,7 @@ function* countedIn(level: Level, above: readonly string[]): Generator<Counted &
   }
 }
 
-function memoryWarning(store: string, replicas = 1): Warning[] {
+function memoryWarning(store: string, replicas = 1): RulesWarning[] {
   if (store !== 'memory' || replicas < 2) return []
   const message =
     `each of ${replicas} replicas counts by itself in its memory, so up to ${replicas} times every limit passes; ` +
@@ -76,7 +76,7 @@ function memoryWarning(store: string, replicas = 1): Warning[] {
 }
 
 /** Where callers are told apart by nothing but addresses. */
-function addressWarnings(counted: readonly Counted[]): Warning[] {
+function addressWarnings(counted: readonly Counted[]): RulesWarning[] {
   const keyed = counted.filter(({ by }) => by.length > 0)
   if (!keyed.every(({ by }) => by.every(attribute => ADDRESS.test(attribute)))) return []
   return keyed.map(({ limit }) => ({
@@ -89,7 +89,7 @@ function addressWarnings(counted: readonly Counted[]): Warning[] {
 }
 
 /** A limit of the same callers that is no fixed window smooths one that is. */
-function loneWindow(limit: RuleLimit, smoothed: ReadonlySet<string>): Warning[] {
+function loneWindow(limit: RuleLimit, smoothed: ReadonlySet<string>): RulesWarning[] {
   return isFixed(limit) && !smoothed.has(callersOf(limit)) ? [fixedWindowWarning([limit.name])] : []
 }
 
@@ -102,7 +102,7 @@ function isFixed({ policy }: RuleLimit): boolean {
   return policies.some(({ kind }) => kind === 'fixedWindow')
 }
 
-function fixedWindowWarning([first, ...more]: readonly string[]): Warning {
+function fixedWindowWarning([first, ...more]: readonly string[]): RulesWarning {
   const who = more.length === 0 ? `'${first}' counts` : `${more.length + 1} rules count, '${first}' first,`
   const message =
     `${who} in fixed windows alone: around the end of a window up to twice the limit passes; use a sliding window, ` +
@@ -111,7 +111,7 @@ function fixedWindowWarning([first, ...more]: readonly string[]): Warning {
 }
 
 /** Strict enough for those who guess passwords it fails health checks; loose enough for these it stops nobody. */
-function loginAndHealth({ name, key, when }: RuleLimit): Warning[] {
+function loginAndHealth({ name, key, when }: RuleLimit): RulesWarning[] {
   const over = when.find(({ attribute, holds }) => !key.includes(attribute) && LOGIN.some(holds) && HEALTH.some(holds))
   if (over === undefined) return []
   const message = `'${name}' is one limit over logins and health checks (${over.attribute} ${over.values.join(', ')})`

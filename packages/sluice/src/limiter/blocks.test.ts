@@ -121,7 +121,7 @@ describe('a blocked key', () => {
     expect(limiter.peek('a')).toMatchObject({ limit: 5, remaining: 0 })
   })
 
-  test('is not whole again before its block ends', () => {
+  test('is not full again before its block ends', () => {
     expect(limiter.peek('a').resetAfterMs).toBe(60 * MINUTE)
   })
 })

@@ -137,10 +137,10 @@ function checkOnOutage(onOutage: unknown, where: string): OnOutage {
   throw expected('SLUICE_BAD_OPTION', `${where} onOutage 'local', 'open' or 'closed'`, onOutage)
 }
 
-/** A whole number from 0 on. NaN, fractions and negatives are refused before any state is touched. */
+/** A whole number, 0 or more. NaN, fractions and negatives are refused before any state is touched. */
 export function checkCost(cost: unknown): number {
   if (typeof cost === 'number' && Number.isSafeInteger(cost) && cost >= 0) return cost
-  throw expected('SLUICE_BAD_COST', 'a cost as a whole number from 0 on', cost, 'round it, or count in smaller units')
+  throw expected('SLUICE_BAD_COST', 'a cost as a whole number, 0 or more', cost, 'round it, or count in smaller units')
 }
 
 /** A `replaces` must name an enforceable sibling: a typing error would make the trial mean something else. */

@@ -3,7 +3,7 @@ import { fiveOfEach } from '../fixtures/limiter/five-of-each.ts'
 import { createLimiter, fixedWindow } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
 
-test.each(fiveOfEach)('a reset makes one subject whole again and leaves the others: $kind', policy => {
+test.each(fiveOfEach)('a reset makes one subject full again and leaves the others: $kind', policy => {
   const limiter = createLimiter(policy, { clock: fakeClock() })
   for (const subject of ['a', 'b']) limiter.consume(subject, { cost: 5 })
   limiter.reset('a')

@@ -58,7 +58,7 @@ function denyOf(text: string | undefined): 403 | undefined {
 /** A cost of 0 would let everything pass. */
 function costOf(text = '1'): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
-  throw wrong('cost as a whole number from 1 on')
+  throw wrong('cost as a whole number, 1 or more')
 }
 
 function wrong(what: string): BadRequest {

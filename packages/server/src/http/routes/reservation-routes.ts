@@ -54,7 +54,7 @@ function actualOf(actual: unknown): Actual {
   if (amounts.length > 0 && amounts.every(isAmount)) return actual as Actual
   throw new BadRequest(
     400,
-    'expected actual as a whole number from 0 on, or one for each limit by name; or cancel true',
+    'expected actual as a whole number, 0 or more, or one for each limit by name; or cancel true',
   )
 }
 

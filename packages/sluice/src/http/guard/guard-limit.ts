@@ -98,7 +98,7 @@ function checkDelay({ delay, policy, countWhen, settle }: GuardLimit, where: str
     throw expected('SLUICE_NOT_SUPPORTED', `${where} with delay, or with countWhen or settle`, 'both')
   }
   if (delay !== 'all' && !(Number.isSafeInteger(delay) && delay >= 0)) {
-    throw expected('SLUICE_BAD_OPTION', `${where} delay as a whole number from 0 on, or 'all'`, delay)
+    throw expected('SLUICE_BAD_OPTION', `${where} delay as a whole number, 0 or more, or 'all'`, delay)
   }
   const { kind } = typeof policy === 'function' ? { kind: 'tokenBucket' } : policyOf(policy)
   if (WAITING_KINDS.has(kind)) return

@@ -9,7 +9,7 @@ import { LocalLimits } from './local-limits.ts'
 
 /** Where nothing better is known, a refusal is for a second: by then the store may be back. */
 const RETRY_TICKS = 1000 * TICKS_PER_MS
-/** The shards of a store fail one by one: a limit is whole again when none of its keys has met a fault for so long. */
+/** The shards of a store fail one by one: a limit has recovered when none of its keys has met a fault for so long. */
 const QUIET_MS = 1000
 
 /** Decides what a store could not: by each limit's own `onOutage`, and still all or nothing. */

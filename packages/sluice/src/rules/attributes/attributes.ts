@@ -36,5 +36,5 @@ export function costFrom(subject: Attributes, name: string): number {
   const value = attributeOf(subject, name)
   const cost = value !== undefined && /^\d{1,16}$/.test(value) ? Number(value) : NaN
   if (Number.isSafeInteger(cost)) return cost
-  throw expected('SLUICE_BAD_COST', `attribute '${name}' as a cost: a whole number from 0 on`, value)
+  throw expected('SLUICE_BAD_COST', `attribute '${name}' as a cost: a whole number, 0 or more`, value)
 }

@@ -86,7 +86,7 @@ function readCost(node: ConfigNode): number | string | undefined {
   if (typeof value === 'string' && value !== '') return value
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value
   return node.wrong(
-    'a whole number from 1 on, or the attribute that says it',
+    'a whole number, 1 or more, or the attribute that says it',
     value === 0 ? 'to count nothing, set mode: off' : undefined,
     'SLUICE_BAD_COST',
   )

@@ -172,7 +172,7 @@ describe('what is wrong is told, all of it', () => {
         "limits.one.key[1]: expected an attribute, or a list of them, got 7; put it in quotes: '7'",
         'limits.one.key: expected each attribute once, got an array of 3',
         'limits.one.when: expected at least one attribute, got an object with no properties',
-        'limits.one.cost: expected a whole number from 1 on, or the attribute that says it, got 0; to count ' +
+        'limits.one.cost: expected a whole number, 1 or more, or the attribute that says it, got 0; to count ' +
           'nothing, set mode: off',
         "limits.one.mode: expected one of 'enforce', 'shadow', 'off', got false; YAML of old reads off as false: write 'off'",
         "limits.one.on_outage: expected one of 'local', 'open', 'closed', got 'half'",

@@ -1,7 +1,7 @@
 import { type ConfigNode, readFiles } from '../config-node.ts'
 import { type RuleLimit, readLimit } from './limit.ts'
 
-/** A rules file of our own, checked. */
+/** A rules file of Sluice, checked. */
 export interface Rules {
   /** `memory`, `redis://…`, `rediss://…` or `redis-cluster://…`; may hold a password. */
   readonly store: string | undefined

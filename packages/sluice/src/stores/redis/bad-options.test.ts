@@ -65,7 +65,7 @@ describe('an option that cannot be meant is refused where it is passed', () => {
     [{ prefix: 1 }, option, 'prefix as a string'],
     [{ instances: 0 }, option, 'instances'],
     [{ instances: 2.5 }, option, 'instances'],
-    [{ instances: 'many' }, option, "instances as a whole number from 1 on, or 'auto'"],
+    [{ instances: 'many' }, option, "instances as a whole number, 1 or more, or 'auto'"],
     [{ onEvent: 'warn' }, option, 'onEvent as a function'],
     ['fast', option, "'fast'"],
     [null, option, 'null'],

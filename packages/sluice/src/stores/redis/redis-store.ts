@@ -103,7 +103,7 @@ function checked(options: RedisStoreOptions) {
   }
   if (typeof prefix !== 'string') throw expected('SLUICE_BAD_OPTION', 'prefix as a string', prefix)
   if (instances !== 'auto' && !(Number.isInteger(instances) && instances >= 1)) {
-    throw expected('SLUICE_BAD_OPTION', "instances as a whole number from 1 on, or 'auto'", instances)
+    throw expected('SLUICE_BAD_OPTION', "instances as a whole number, 1 or more, or 'auto'", instances)
   }
   for (const name of ['batch', 'heartbeat'] as const) {
     const flag = options[name] ?? true

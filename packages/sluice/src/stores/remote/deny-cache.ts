@@ -38,7 +38,7 @@ export function denyCache(inner: Store<'async'>, options: DenyCacheOptions = {})
     throw expected('SLUICE_BAD_OPTION', 'forMs as a number of milliseconds above 0', forMs)
   }
   if (!Number.isInteger(maxEntries) || maxEntries < 1) {
-    throw expected('SLUICE_BAD_OPTION', 'maxEntries as a whole number from 1 on', maxEntries)
+    throw expected('SLUICE_BAD_OPTION', 'maxEntries as a whole number, 1 or more', maxEntries)
   }
   if (typeof clock?.now !== 'function') throw expected('SLUICE_BAD_CLOCK', 'a clock with now()', clock)
   return new DenyCacheStore(inner, new CachedRefusals(maxEntries, forMs * TICKS_PER_MS), clock)

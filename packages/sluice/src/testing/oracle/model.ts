@@ -25,5 +25,5 @@ export const ticksOf = (ms: number): bigint => BigInt(Math.round(ms * 1000))
 
 export const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 export const most = (a: bigint, b: bigint): bigint => (a > b ? a : b)
-/** For positive divisors and dividends from 0 on: bigint division drops the fraction. */
+/** For positive divisors and dividends of 0 or more: bigint division drops the fraction. */
 export const ceilDiv = (a: bigint, b: bigint): bigint => (a + b - 1n) / b

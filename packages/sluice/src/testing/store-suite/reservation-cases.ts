@@ -117,7 +117,7 @@ async function overdrawn(bench: Bench): Promise<void> {
     same((await stored.peek(KEY)).allowed, false, where)
     world.goTo(over.retryAt)
     same((await stored.peek(KEY)).allowed, true, where)
-    holds(world.now <= TODAY + 3 * MINUTE, 'one whole again within three windows', world.now - TODAY, where)
+    holds(world.now <= TODAY + 3 * MINUTE, 'one is back within three windows', world.now - TODAY, where)
   })
 }
 

@@ -27,7 +27,7 @@ function resets(pace: Pace, { allowed, limit, retryAfterMs }: Shown): boolean {
   return allowed ? pace.frees !== 'on release' && limit !== 0 : retryAfterMs !== Infinity
 }
 
-/** These families have one time for all: when a refused request passes, or else when the limit is whole again. */
+/** These families have one time for all: when a refused request passes, or else when the limit is full again. */
 function resetMs({ allowed, resetAt, retryAfterMs }: Shown, at: number): number {
   return allowed ? resetAt : at + retryAfterMs
 }

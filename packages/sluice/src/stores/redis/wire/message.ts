@@ -49,7 +49,7 @@ export class CallKeys {
     return this.logs.length === 0 ? this.values : [...this.values, ...this.logs]
   }
 
-  /** The number of the charge's key: from 1 on, or from -1 down for logs, which stand behind the others. */
+  /** The number of the charge's key: 1 or more, or from -1 down for logs, which stand behind the others. */
   numberOf(charge: Charge): number {
     const { key, rule } = charge
     const prefix = prefixOf(charge)
@@ -98,7 +98,7 @@ export class LimitSpecs {
     this.now = now
   }
 
-  /** The number of the charge's limit in the list, from 1 on. */
+  /** The number of the charge's limit in the list, counted from 1. */
   numberOf({ rule, limit: { block } }: Charge): number {
     let byBlock = this.numbers.get(rule)
     if (byBlock === undefined) {

@@ -49,7 +49,7 @@ function ofSharedKeys(
   keys: readonly string[],
   numbers: readonly number[],
 ): PlainMessage | undefined {
-  /** By the number of a key: its place in the order they are sent, from 0 on. */
+  /** By the number of a key: its place in the order they are sent, counted from 0. */
   const order = new Array<number>(keys.length + 1)
   const ordered: string[] = []
   const starts: number[] = []
