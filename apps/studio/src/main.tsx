@@ -40,6 +40,7 @@ if (token !== undefined) {
 }
 
 const player = new Player(placeOf(location.hash).address)
+keepInAddress(player)
 if (placeOf(location.hash).address === '' && !matchMedia('(prefers-reduced-motion: reduce)').matches) player.play()
 
 const saved = localStorage.getItem('theme')
@@ -109,6 +110,23 @@ function App() {
       {help ? <Help close={() => setHelp(false)} /> : null}
     </>
   )
+}
+
+const ADDRESS_AFTER_MS = 300
+
+/** Reloading the page, or sharing what stands in the address bar, gives the same simulation. An untouched page keeps its plain address. */
+function keepInAddress(player: Player): void {
+  let due: number | undefined
+  const write = () => {
+    const touched = player.history.past.length > 0 || placeOf(location.hash).address !== ''
+    if (player.playing || !touched || placeOf(location.hash).path !== '') return
+    const hash = `#/?${player.address()}`
+    if (location.hash !== hash) history.replaceState(null, '', hash)
+  }
+  player.onWords(() => {
+    clearTimeout(due)
+    due = window.setTimeout(write, ADDRESS_AFTER_MS)
+  })
 }
 
 function Later({ path, rest }: { path: string; rest: string }) {

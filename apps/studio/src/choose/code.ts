@@ -72,7 +72,7 @@ import { ${name} } from 'sluice/${entry}'
     {
       id: 'nest',
       title: 'Nest',
-      text: `${imports('nest', 'RateLimitModule')}\n@Module({ imports: [RateLimitModule.forRoot(${options})] })\nexport class AppModule {}`,
+      text: `import { Module } from '@nestjs/common'\n${imports('nest', 'RateLimitModule')}\n@Module({ imports: [RateLimitModule.forRoot(${options})] })\nexport class AppModule {}`,
     },
     { id: 'fetch', title: 'Fetch', text: `${imports('fetch')}\nexport const GET = rateLimit(${options})(handler)` },
     { id: 'node', title: 'Node', text: `${imports('node')}\nconst limit = rateLimit(${options})` },

@@ -1,9 +1,14 @@
-import { type Document, type Lane, newDocument, type Request } from './document.ts'
+import { type Document, type Lane, newDocument, type Request, SPANS_MS } from './document.ts'
 import { ALGORITHMS, LANE_KINDS, type LaneKind } from './policies.ts'
 
-/** A document as the part of an address after `?`: only what differs from a new one. Requests are told as differences. */
-export function addressOf(document: Document): string {
+/**
+ * A document as the part of an address after `?`: only what differs from a new one. Requests are told as differences;
+ * those of an imported log stay out of it.
+ */
+export function addressOf(given: Document): string {
   const fresh = newDocument()
+  const { requests, callers, caller } = fresh
+  const document = given.names.length === 0 ? given : { ...given, requests, callers, caller }
   const parameters = new URLSearchParams()
   for (const [i, lane] of document.lanes.entries()) {
     if (lane.shown === fresh.lanes[i]!.shown && sameFields(lane, fresh.lanes[i]!)) continue
@@ -15,8 +20,11 @@ export function addressOf(document: Document): string {
   return parameters.toString()
 }
 
-const NUMBERS = ['now', 'callers', 'caller', 'cost', 'workMs'] as const
+const NUMBERS = ['now', 'callers', 'caller', 'cost', 'workMs', 'spanMs'] as const
 const MOST_REQUESTS = 20_000
+export const MOST_COST = 1000
+/** Whose colours can be told apart. An imported log may have more. */
+export const MOST_CALLERS = 8
 
 /** The document of an address; what cannot be read is left as in a new one. */
 export function documentOf(address: string): Document {
@@ -26,14 +34,18 @@ export function documentOf(address: string): Document {
     Document,
     (typeof NUMBERS)[number]
   >
-  const callers = Math.min(8, Math.max(1, Math.round(numbers.callers)))
+  const requests = unpacked(parameters.get('r') ?? '').filter(({ caller }) => caller < MOST_CALLERS)
+  const given = Math.min(MOST_CALLERS, Math.max(1, Math.round(numbers.callers)))
+  const callers = requests.reduce((most, { caller }) => Math.max(most, caller + 1), given)
   return {
+    ...fresh,
     ...numbers,
     callers,
     caller: Math.min(callers - 1, Math.round(numbers.caller)),
-    cost: Math.round(numbers.cost),
+    cost: Math.min(MOST_COST, Math.round(numbers.cost)),
+    spanMs: SPANS_MS.includes(numbers.spanMs) ? numbers.spanMs : fresh.spanMs,
     lanes: fresh.lanes.map(lane => laneOf(lane, parameters.get(lane.kind))),
-    requests: unpacked(parameters.get('r') ?? '').filter(({ caller }) => caller < callers),
+    requests,
   }
 }
 
@@ -99,7 +111,11 @@ function unpacked(text: string): Request[] {
     const times = word.startsWith('~') ? Number(word.slice(1)) - 1 : 1
     const read = /^([0-9a-z]+)(?:\.(\d+))?(?:\*(\d+))?$/.exec(word)
     if (read !== null)
-      last = { gap: Number.parseInt(read[1]!, 36), caller: Number(read[2] ?? 0), cost: Number(read[3] ?? 1) }
+      last = {
+        gap: Number.parseInt(read[1]!, 36),
+        caller: Number(read[2] ?? 0),
+        cost: Math.min(MOST_COST, Number(read[3] ?? 1)),
+      }
     else if (!word.startsWith('~')) continue
     for (let i = 0; i < times && last !== undefined && requests.length < MOST_REQUESTS; i++) {
       at += last.gap

@@ -21,12 +21,26 @@ export interface Document {
   readonly now: number
   readonly callers: number
   readonly caller: number
+  /** The addresses of an imported log, busiest first: the names of its callers. Empty without one. */
+  readonly names: readonly string[]
   readonly cost: number
   /** How long a served request is under way: what a concurrency limit counts. */
   readonly workMs: number
+  /** How much of the timeline is seen at once. */
+  readonly spanMs: number
 }
 
-const FIRST_SHOWN: readonly LaneKind[] = ['tokenBucket', 'shaping', 'fixedWindow', 'slidingWindow', 'slidingLog']
+/** What can be seen at once, from half a minute to a week. */
+export const SPANS_MS: readonly number[] = [30_000, 300_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000]
+
+const FIRST_SHOWN: readonly LaneKind[] = [
+  'tokenBucket',
+  'shaping',
+  'fixedWindow',
+  'slidingWindow',
+  'slidingLog',
+  'concurrency',
+]
 
 export function newDocument(): Document {
   return {
@@ -34,10 +48,22 @@ export function newDocument(): Document {
     requests: [],
     now: 0,
     callers: 1,
+    names: [],
     caller: 0,
     cost: 1,
     workMs: 2000,
+    spanMs: SPANS_MS[0]!,
   }
+}
+
+/** The key by which a caller is counted. */
+export function nameOf(caller: number): string {
+  return `caller ${caller < 26 ? String.fromCharCode(65 + caller) : caller + 1}`
+}
+
+/** What a caller is called on the page. */
+export function nameOfCaller({ names }: Document, caller: number): string {
+  return names[caller] ?? nameOf(caller)
 }
 
 export function withRequests(document: Document, added: readonly Request[]): Document {

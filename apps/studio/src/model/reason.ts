@@ -6,7 +6,11 @@ export function reasonOf(before: LimitInspection, decision: Decision, cost: numb
   const { state, policy } = before
   const limit = limitOf(policy)
   if (decision.reason === 'cost-exceeds-limit') return `it costs ${cost}, and no more than ${limit} ever fit`
-  const retry = Number.isFinite(decision.retryAfterMs) ? `; try again in ${seconds(decision.retryAfterMs)}` : ''
+  // A slot comes back when its work is done: only its expiry is known beforehand.
+  const sooner = policy.kind === 'concurrency' ? ' or sooner' : ''
+  const retry = Number.isFinite(decision.retryAfterMs)
+    ? `; try again in ${seconds(decision.retryAfterMs)}${sooner}`
+    : ''
   return `${why()}${retry}`
 
   function why(): string {
@@ -34,8 +38,10 @@ export function reasonOf(before: LimitInspection, decision: Decision, cost: numb
 }
 
 export function seconds(ms: number): string {
-  if (ms < 1000) return `${Math.ceil(ms)} ms`
-  return ms < 120_000 ? `${decimal(ms / 1000)} s` : `${decimal(ms / 60_000)} min`
+  if (ms > 0 && ms < 1000) return `${Math.ceil(ms)} ms`
+  if (ms < 120_000) return `${decimal(ms / 1000)} s`
+  if (ms < 7_200_000) return `${decimal(ms / 60_000)} min`
+  return ms < 172_800_000 ? `${decimal(ms / 3_600_000)} h` : `${decimal(ms / 86_400_000)} d`
 }
 
 export function decimal(value: number): string {

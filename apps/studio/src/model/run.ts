@@ -1,6 +1,6 @@
 import { createLimiter, type Decision, type Limiter, type LimitInspection, type Policy, slidingLog } from 'sluice'
 import { type FakeClock, fakeClock } from 'sluice/testing'
-import type { Document, Lane, Request } from './document.ts'
+import { type Document, type Lane, nameOf, type Request } from './document.ts'
 import { envelopeOf, type LaneKind, policyOf } from './policies.ts'
 import { reasonOf } from './reason.ts'
 
@@ -19,7 +19,7 @@ export class LaneRun {
   readonly outcomes: Uint8Array
   /** By request: when its work starts. Later than it came only where requests are queued. */
   readonly starts: Float64Array
-  lastRefusal: { readonly at: number; readonly text: string } | undefined
+  readonly refusals: { readonly at: number; readonly text: string }[] = []
   /** Requests decided; `served` and `refused` are in units of cost. */
   decided = 0
   served = 0
@@ -64,7 +64,7 @@ export class LaneRun {
     if (decision.allowed) this.countServed(decision, request, start - EPOCH, clock, workMs)
     else {
       this.refused += cost
-      this.lastRefusal = { at: request.at, text: reasonOf(before, decision, cost) }
+      this.refusals.push({ at: request.at, text: reasonOf(before, decision, cost) })
     }
     if (this.exact !== undefined && this.exact.consume(who, { cost }).allowed !== decision.allowed) this.errors++
   }
@@ -137,8 +137,4 @@ export class Run {
     const { policy } = policyOf(kind, fields)
     return policy === undefined ? undefined : new LaneRun(kind, policy, this.clock, this.requests.length)
   }
-}
-
-export function nameOf(caller: number): string {
-  return `caller ${String.fromCharCode(65 + caller)}`
 }

@@ -43,7 +43,7 @@ export const PATTERNS: readonly Pattern[] = [
         caller: Math.floor(next() * callers),
         cost: 1,
       }))
-      return [3000, 16_000, 22_000, 35_000].flatMap(at => burst(at, 12, callers)).concat(noise)
+      return [1000, 8500, 14_000, 24_500, 35_000].flatMap(at => burst(at, 12, callers)).concat(noise)
     },
   },
   {
@@ -76,32 +76,37 @@ export const PATTERNS: readonly Pattern[] = [
 export interface ImportedLog {
   readonly requests: Request[]
   readonly lines: number
+  /** Not understood. */
   readonly skipped: number
+  /** Beyond the most that is read. */
+  readonly left: number
+  /** Busiest first. */
   readonly callers: readonly string[]
 }
 
-const MOST_CALLERS = 8
-const MOST_LINES = 20_000
+export const MOST_LINES = 20_000
 
-/** Reads common and combined access logs, or JSON lines with a time and an address. The busiest addresses are kept apart. */
+/** Reads common and combined access logs, or JSON lines with a time and an address. Each address is a caller. */
 export function readLog(text: string): ImportedLog {
-  const lines = text
-    .split(/\r?\n/)
-    .filter(line => line.trim() !== '')
-    .slice(0, MOST_LINES)
+  const all = text.split(/\r?\n/).filter(line => line.trim() !== '')
+  const lines = all.slice(0, MOST_LINES)
   const read = lines
     .map(entryOf)
     .filter(entry => entry !== undefined)
     .sort((a, b) => a.at - b.at)
   const counts = new Map<string, number>()
   for (const { who } of read) counts.set(who, (counts.get(who) ?? 0) + 1)
-  const callers = [...counts]
-    .sort((a, b) => b[1] - a[1])
-    .slice(0, MOST_CALLERS)
-    .map(([who]) => who)
+  const callers = [...counts].sort((a, b) => b[1] - a[1]).map(([who]) => who)
+  const indexes = new Map(callers.map((who, index) => [who, index]))
   const start = read[0]?.at ?? 0
-  const requests = read.map(({ at, who }) => ({ at: at - start, caller: Math.max(0, callers.indexOf(who)), cost: 1 }))
-  return { requests, lines: lines.length, skipped: lines.length - read.length, callers }
+  const requests = read.map(({ at, who }) => ({ at: at - start, caller: indexes.get(who)!, cost: 1 }))
+  return {
+    requests,
+    lines: lines.length,
+    skipped: lines.length - read.length,
+    left: all.length - lines.length,
+    callers,
+  }
 }
 
 const COMMON = /^(\S+) \S+ .*?\[(\d{2})\/(\w{3})\/(\d{4}):(\d{2}:\d{2}:\d{2}(?:\.\d+)?) ([+-]\d{2})(\d{2})\]/

@@ -27,6 +27,7 @@ const boundary: Scene = {
     return {
       fromMs: 59_000,
       spanMs: 2000,
+      period: { fromMs: 60_000, untilMs: 60_010, label: 'the minute ends' },
       tracks: runs.map(({ label, dots }) => ({ label, note: `${servedOf(dots)} of 200 served`, dots })),
       figures: runs.map(({ id, label, dots }) => {
         const worst = worstIn(dots, MINUTE)
@@ -96,7 +97,7 @@ const smoothing: Scene = {
       figures: [
         { id: 'policing', label: 'Policing: most in a second', value: worstIn(policed, 1000), mark: 'over' },
         { id: 'shaping', label: 'Shaping: most in a second', value: Math.max(...perSecond(starts, 6)), mark: 'good' },
-        { id: 'last', label: 'Shaping: the last one waits', value: `${Math.max(...starts) / 1000} s` },
+        { id: 'last', label: 'Shaping: the last one waits', value: Math.max(...starts) / 1000, unit: 's' },
       ],
       conclusion:
         'Policing decides whether; shaping decides when. Shaping costs the caller time and the process a queue, and the backend sees a straight line.',
@@ -115,7 +116,7 @@ const herd: Scene = {
   id: 'thundering-herd',
   title: 'The herd at reset',
   text: '200 clients use up their 5 a minute, are told when to come back, and all do exactly that. The windows of all of them start with the minute.',
-  question: 'How many requests arrive in the worst second afterwards?',
+  question: 'How many requests are served in the worst second afterwards?',
   answers: ['About 17: 1000 a minute, spread', '1000: everybody at the same moment', '200: one of each'],
   right: 1,
   async run() {
@@ -135,6 +136,7 @@ const herd: Scene = {
         series: [
           { label: "align: 'epoch'", ys: kinds[0]!.seconds, mark: 'refused' },
           { label: "align: 'key'", ys: kinds[1]!.seconds, mark: 'served' },
+          { label: 'token bucket', ys: kinds[2]!.seconds, mark: 'other' },
         ],
       },
       conclusion:

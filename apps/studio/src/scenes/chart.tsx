@@ -4,6 +4,8 @@ import 'uplot/dist/uPlot.min.css'
 import { inkOf } from '../simulator/ink.ts'
 import type { Chart } from './scene.ts'
 
+const DASHES = { served: [], refused: [6, 4], other: [2, 3] }
+
 export function LineChart({ chart }: { chart: Chart }) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -20,10 +22,10 @@ export function LineChart({ chart }: { chart: Chart }) {
           {},
           ...chart.series.map(({ label, mark }) => ({
             label,
-            stroke: ink[mark],
+            stroke: mark === 'other' ? ink.faint : ink[mark],
             width: 2,
             // Told apart without colour, too.
-            ...(mark === 'refused' ? { dash: [6, 4] } : {}),
+            dash: DASHES[mark],
           })),
         ],
       },

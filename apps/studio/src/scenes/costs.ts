@@ -28,7 +28,8 @@ const memory: Scene = {
         return {
           id,
           label: `${label}: ${bytes} bytes a key`,
-          value: `${Math.round((bytes * KEYS) / 1e6)} MB`,
+          value: Math.round((bytes * KEYS) / 1e6),
+          unit: 'MB',
           mark: id === 'log' ? 'over' : 'good',
         }
       }),
@@ -115,12 +116,13 @@ const queueing: Scene = {
       ],
       figures: [
         { id: 'refuse', label: 'Refuse: served', value: servedOf(refusing) },
-        { id: 'queue', label: 'Queue all: the last waits', value: `${queued.longest / 1000} s`, mark: 'over' },
+        { id: 'queue', label: 'Queue all: the last waits', value: queued.longest / 1000, unit: 's', mark: 'over' },
         { id: 'bounded', label: 'Queue up to 2 s: served', value: servedOf(bounded.dots), mark: 'good' },
         {
           id: 'bounded-wait',
           label: 'Queue up to 2 s: the last waits',
-          value: `${bounded.longest / 1000} s`,
+          value: bounded.longest / 1000,
+          unit: 's',
           mark: 'good',
         },
       ],

@@ -1,8 +1,8 @@
-import { createLimiter, fixedWindow, type Limiter, type Policy, slidingLog } from 'sluice'
+import { createLimiter, fixedWindow, type Limiter, slidingLog } from 'sluice'
 import { simulatedStore } from 'sluice/testing'
 import { EPOCH } from '../model/run.ts'
 import { settle } from './bursts.ts'
-import { type Dot, type Figure, type Scene, servedOf, World } from './scene.ts'
+import { type Dot, type Figure, type Scene, type Sequence, type Step, servedOf, World } from './scene.ts'
 
 const race: Scene = {
   id: 'get-then-set',
@@ -12,21 +12,23 @@ const race: Scene = {
   answers: ['10', '11', '9'],
   right: 1,
   async run() {
-    const policy = slidingLog({ limit: 10, window: '1m' })
-    const looked = await inTurns(policy, async (a, b, steps) => {
-      const [seenA, seenB] = await both(steps, 'reads', a.peek('client'), b.peek('client'))
-      await both(steps, 'counts', a.consume('client'), b.consume('client'))
-      return Number(seenA.allowed) + Number(seenB.allowed)
+    const looked = await interleaved('Look, then take: two calls', async (server, say) => {
+      const { allowed, remaining } = await server.peek('client')
+      say(`reads: ${remaining} left`)
+      if (!allowed) return say('refuses')
+      say('serves the request', 'over')
+      const taken = await server.consume('client')
+      say(`counts it: ${taken.allowed ? 'ten of ten' : 'there was no place left'}`)
     })
-    const taken = await inTurns(policy, async (a, b, steps) => {
-      const [tookA, tookB] = await both(steps, 'takes', a.consume('client'), b.consume('client'))
-      return Number(tookA.allowed) + Number(tookB.allowed)
+    const taken = await interleaved('Decide and take: one call', async (server, say) => {
+      const { allowed } = await server.consume('client')
+      say(allowed ? 'takes the last place, and serves' : 'is told no, and refuses', allowed ? 'good' : undefined)
     })
     return {
-      steps: [...looked.steps, ...taken.steps],
+      sequences: [looked, taken],
       figures: [
-        { id: 'look', label: 'Look, then take: served', value: 9 + looked.served, mark: 'over' },
-        { id: 'atomic', label: 'One atomic call: served', value: 9 + taken.served, mark: 'good' },
+        { id: 'look', label: 'Look, then take: served', value: 9 + servedIn(looked), mark: 'over' },
+        { id: 'atomic', label: 'One atomic call: served', value: 9 + servedIn(taken), mark: 'good' },
       ],
       conclusion:
         'Between looking and taking there is time for somebody else. `consume` decides and takes in one step, in one script on the server; `peek` is for showing, never for deciding.',
@@ -35,39 +37,41 @@ const race: Scene = {
 }
 
 type Server = Limiter<string, 'async'>
-type Steps = (readonly [string, string, string])[]
-type Answered = { allowed: boolean; remaining: number }
+type Say = (text: string, mark?: 'good' | 'over') => void
 
-async function inTurns(policy: Policy, act: (a: Server, b: Server, steps: Steps) => Promise<number>) {
-  const { clock } = new World()
-  const store = simulatedStore({ clock, delayMs: 1 })
-  const [a, b] = [createLimiter(policy, { store }), createLimiter(policy, { store })]
-  const steps: Steps = []
-  const runs = async <T>(work: Promise<T>): Promise<T> => {
-    let done = false
-    const watched = work.finally(() => {
-      done = true
-    })
-    while (!done) {
-      clock.advance(1)
-      await settle()
-    }
-    return watched
-  }
-  for (let n = 0; n < 9; n++) await runs(a.consume('client'))
-  return { served: await runs(act(a, b, steps)), steps }
+function servedIn({ steps }: Sequence): number {
+  return steps.filter(({ mark }) => mark !== undefined).length
 }
 
-async function both(
-  steps: Steps,
-  verb: string,
-  a: Promise<Answered>,
-  b: Promise<Answered>,
-): Promise<[Answered, Answered]> {
-  const answers = await Promise.all([a, b])
-  const told = answers.map(({ allowed, remaining }) => `${verb}: ${allowed ? 'passes' : 'refused'}, ${remaining} left`)
-  steps.push([verb, told[0]!, told[1]!])
-  return answers
+/** Two servers before one store, the second a moment behind the first, when nine of ten places are taken. */
+async function interleaved(title: string, act: (server: Server, say: Say) => Promise<void>): Promise<Sequence> {
+  const { clock } = new World()
+  const store = simulatedStore({ clock, delayMs: 2 })
+  const servers = [0, 1].map(() => createLimiter(slidingLog({ limit: 10, window: '1m' }), { store }))
+  const steps: Step[] = []
+  const pass = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed++) {
+      await settle()
+      clock.advance(1)
+    }
+    await settle()
+  }
+  for (let n = 0; n < 9; n++) {
+    void servers[0]!.consume('client')
+    await pass(5)
+  }
+  const running: Promise<void>[] = []
+  for (const [n, server] of servers.entries()) {
+    running.push(
+      act(server, (text, mark) => {
+        steps.push({ server: n === 0 ? 0 : 1, text, ...(mark !== undefined && { mark }) })
+      }),
+    )
+    await pass(1)
+  }
+  await pass(20)
+  await Promise.all(running)
+  return { title, steps }
 }
 
 const NODES = 10
@@ -139,9 +143,10 @@ const outage: Scene = {
     const runs = await Promise.all(settings.map(async onOutage => ({ onOutage, dots: await throughOutage(onOutage) })))
     return {
       spanMs: 30_000,
+      period: { fromMs: 10_000, untilMs: 20_000, label: 'the store is away' },
       tracks: runs.map(({ onOutage, dots }) => ({
         label: `onOutage: '${onOutage}'`,
-        note: 'away from 10 s to 20 s',
+        note: `${servedOf(dots)} of 600 served`,
         dots,
       })),
       figures: runs.map(({ onOutage, dots }): Figure => {

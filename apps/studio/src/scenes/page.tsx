@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
+import { seconds } from '../model/reason.ts'
 import { LineChart } from './chart.tsx'
 import { SCENES } from './list.ts'
-import type { Outcome, Scene, Track } from './scene.ts'
+import type { Figure, Outcome, Scene, Sequence, Track } from './scene.ts'
 
 export default function Scenes({ rest }: { rest: string }) {
   const scene = SCENES.find(({ id }) => id === rest)
@@ -21,7 +22,9 @@ function SceneList() {
           <li key={id}>
             <a class="scene-card" href={`#/scenes/${id}`}>
               <strong>{title}</strong>
-              <span class="faint">{question}</span>
+              <span class="faint">
+                <Prose text={question} />
+              </span>
             </a>
           </li>
         ))}
@@ -46,9 +49,13 @@ function ScenePage({ scene }: { scene: Scene }) {
         <a href="#/scenes">All scenes</a> · {index + 1} of {SCENES.length}
       </p>
       <h1>{scene.title}</h1>
-      <p class="lead">{scene.text}</p>
+      <p class="lead">
+        <Prose text={scene.text} />
+      </p>
       <fieldset class="answers">
-        <legend>{scene.question}</legend>
+        <legend>
+          <Prose text={scene.question} />
+        </legend>
         {scene.answers.map((answer, n) => (
           <button
             key={answer}
@@ -70,7 +77,19 @@ function ScenePage({ scene }: { scene: Scene }) {
           <OutcomeView outcome={outcome} />
         )}
       </div>
-      <p>
+      <p class="row">
+        {chosen === undefined ? null : (
+          <button
+            type="button"
+            onClick={() => {
+              setChosen(undefined)
+              setOutcome(undefined)
+            }}
+            data-again
+          >
+            Once more
+          </button>
+        )}
         Next: <a href={`#/scenes/${next.id}`}>{next.title}</a>
       </p>
     </article>
@@ -78,48 +97,95 @@ function ScenePage({ scene }: { scene: Scene }) {
 }
 
 function OutcomeView({ outcome }: { outcome: Outcome }) {
-  const { figures, tracks = [], steps, chart, conclusion, fromMs = 0, spanMs = 1000 } = outcome
+  const { figures, tracks = [], sequences = [], chart, conclusion } = outcome
   return (
     <>
-      <p data-conclusion>{conclusion}</p>
+      <p data-conclusion>
+        <Prose text={conclusion} />
+      </p>
       <dl class="figures">
-        {figures.map(({ id, label, value, mark = '' }) => (
-          <div key={id} class={`figure ${mark}`}>
-            <dt>{label}</dt>
-            <dd class="figure-value" data-figure={id}>
-              {value}
-            </dd>
-          </div>
+        {figures.map(figure => (
+          <FigureView key={figure.id} figure={figure} figures={figures} />
         ))}
       </dl>
-      {tracks.length === 0 ? null : (
-        <p class="legend">
-          <span class="served">served</span>
-          <span class="refused">refused</span>
-        </p>
-      )}
-      {tracks.map(track => (
-        <TrackView key={track.label} track={track} fromMs={fromMs} spanMs={spanMs} />
+      {tracks.length === 0 ? null : <Tracks outcome={outcome} tracks={tracks} />}
+      {sequences.map(sequence => (
+        <SequenceView key={sequence.title} sequence={sequence} />
       ))}
-      {steps === undefined ? null : <Steps steps={steps} />}
       {chart === undefined ? null : <LineChart chart={chart} />}
     </>
   )
 }
 
-/** A column of dots for what falls into one place: served above the line, refused below it. */
-const COLUMNS = 120
+/** Text in which `this` is code. */
+function Prose({ text }: { text: string }) {
+  return <>{text.split('`').map((part, n) => (n % 2 === 0 ? part : <code key={part}>{part}</code>))}</>
+}
 
-function TrackView({ track, fromMs, spanMs }: { track: Track; fromMs: number; spanMs: number }) {
-  const served = Array.from({ length: COLUMNS + 1 }, () => 0)
-  const refused = Array.from({ length: COLUMNS + 1 }, () => 0)
+function FigureView({ figure, figures }: { figure: Figure; figures: readonly Figure[] }) {
+  const { id, label, value, unit, mark = '' } = figure
+  const most = Math.max(...figures.filter(other => other.unit === unit).map(other => other.value))
+  return (
+    <div class={`figure ${mark}`}>
+      <dt>{label}</dt>
+      <dd aria-hidden="true">
+        <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+          <rect width={most === 0 ? 0 : (100 * value) / most} height="10" rx="0.4" />
+        </svg>
+      </dd>
+      <dd class="figure-value" data-figure={id}>
+        {unit === undefined ? value : `${value} ${unit}`}
+      </dd>
+    </div>
+  )
+}
+
+function Tracks({ outcome, tracks }: { outcome: Outcome; tracks: readonly Track[] }) {
+  const { fromMs = 0, spanMs = 1000, period } = outcome
+  const quarters = [0, 1, 2, 3, 4].map(n => seconds(fromMs + (n * spanMs) / 4))
+  return (
+    <>
+      <p class="legend">
+        <span class="served">served</span>
+        <span class="refused">refused</span>
+        {period === undefined ? null : <span class="period">{period.label}</span>}
+      </p>
+      {tracks.map(track => (
+        <TrackView key={track.label} track={track} fromMs={fromMs} spanMs={spanMs} period={period} />
+      ))}
+      <div class="track" aria-hidden="true">
+        <span />
+        <p class="scale">
+          {quarters.map(text => (
+            <span key={text}>{text}</span>
+          ))}
+        </p>
+      </div>
+    </>
+  )
+}
+
+/** Columns for what falls into one place: served above the line, refused below it. */
+const COLUMNS = 200
+
+interface TrackViewProps {
+  track: Track
+  fromMs: number
+  spanMs: number
+  period: Outcome['period']
+}
+
+function TrackView({ track, fromMs, spanMs, period }: TrackViewProps) {
+  const served = Array.from({ length: COLUMNS }, () => 0)
+  const refused = Array.from({ length: COLUMNS }, () => 0)
+  const columnOf = (ms: number) => ((ms - fromMs) / spanMs) * COLUMNS
   for (const dot of track.dots) {
-    const column = Math.min(COLUMNS, Math.round(((dot.at - fromMs) / spanMs) * COLUMNS))
+    const column = Math.min(COLUMNS - 1, Math.floor(columnOf(dot.at) + 1e-9))
     const rows = dot.served ? served : refused
     rows[column] = rows[column]! + 1
   }
   const tallest = Math.max(1, ...served, ...refused)
-  const height = (count: number) => Math.max(2, (22 * count) / tallest)
+  const height = (count: number) => Math.max(4, (24 * count) / tallest)
   const total = track.dots.filter(dot => dot.served).length
   return (
     <div class="track">
@@ -127,25 +193,39 @@ function TrackView({ track, fromMs, spanMs }: { track: Track; fromMs: number; sp
         <strong>{track.label}</strong>
         <p class="faint">{track.note}</p>
       </div>
-      <svg viewBox={`0 0 ${COLUMNS * 6 + 6} 54`} preserveAspectRatio="none" role="img">
+      <svg viewBox={`0 0 ${COLUMNS} 54`} preserveAspectRatio="none" role="img">
         <title>{`${track.label}: ${total} served and ${track.dots.length - total} refused over ${spanMs / 1000} seconds`}</title>
-        <line class="axis" x1="0" x2={COLUMNS * 6 + 6} y1="27" y2="27" />
+        {period === undefined ? null : (
+          <rect
+            class="period"
+            x={columnOf(period.fromMs)}
+            width={columnOf(period.untilMs) - columnOf(period.fromMs)}
+            y="0"
+            height="54"
+          />
+        )}
+        <line class="axis" x1="0" x2={COLUMNS} y1="27" y2="27" />
         {served.map((count, n) =>
           count === 0 ? null : (
-            <rect key={n} class="dot-served" x={n * 6} width="4" y={26 - height(count)} height={height(count)} />
+            <rect key={n} class="dot-served" x={n + 0.1} width="0.8" y={26.5 - height(count)} height={height(count)} />
           ),
         )}
         {refused.map((count, n) =>
-          count === 0 ? null : <rect key={n} class="dot-refused" x={n * 6} width="4" y={28} height={height(count)} />,
+          count === 0 ? null : (
+            <rect key={n} class="dot-refused" x={n + 0.1} width="0.8" y={27.5} height={height(count)} />
+          ),
         )}
       </svg>
     </div>
   )
 }
 
-function Steps({ steps }: { steps: NonNullable<Outcome['steps']> }) {
+const SERVERS = [0, 1] as const
+
+function SequenceView({ sequence: { title, steps } }: { sequence: Sequence }) {
   return (
     <table class="steps">
+      <caption>{title}</caption>
       <thead>
         <tr>
           <th scope="col">Step</th>
@@ -154,11 +234,14 @@ function Steps({ steps }: { steps: NonNullable<Outcome['steps']> }) {
         </tr>
       </thead>
       <tbody>
-        {steps.map(([step, a, b]) => (
-          <tr key={step}>
-            <th scope="row">both: {step}</th>
-            <td>{a}</td>
-            <td>{b}</td>
+        {steps.map(({ server, text, mark = '' }, n) => (
+          <tr key={`${n} ${text}`}>
+            <th scope="row">{n + 1}</th>
+            {SERVERS.map(column => (
+              <td key={column} class={column === server ? mark : ''}>
+                {column === server ? text : ''}
+              </td>
+            ))}
           </tr>
         ))}
       </tbody>

@@ -18,7 +18,9 @@ export interface Figure {
   /** By this a test finds it. */
   readonly id: string
   readonly label: string
-  readonly value: number | string
+  readonly value: number
+  /** Figures of one unit are drawn to one scale. */
+  readonly unit?: 's' | 'MB'
   /** `good` keeps the promise, `over` breaks it. */
   readonly mark?: 'good' | 'over'
 }
@@ -29,7 +31,7 @@ export interface Chart {
   readonly series: readonly {
     readonly label: string
     readonly ys: readonly number[]
-    readonly mark: 'served' | 'refused'
+    readonly mark: 'served' | 'refused' | 'other'
   }[]
 }
 
@@ -39,10 +41,23 @@ export interface Outcome {
   /** Which part of time the tracks show. */
   readonly fromMs?: number
   readonly spanMs?: number
-  /** Time, and what each of two clients does then. */
-  readonly steps?: readonly (readonly [string, string, string])[]
+  /** A part of time that the tracks mark: where the store is away, where a window ends. */
+  readonly period?: { readonly fromMs: number; readonly untilMs: number; readonly label: string }
+  /** What each of two servers does, one step after the other. */
+  readonly sequences?: readonly Sequence[]
   readonly chart?: Chart
   readonly conclusion: string
+}
+
+export interface Sequence {
+  readonly title: string
+  readonly steps: readonly Step[]
+}
+
+export interface Step {
+  readonly server: 0 | 1
+  readonly text: string
+  readonly mark?: 'good' | 'over'
 }
 
 /** An experiment that asks for a prediction first, and is answered by a run of the library. */

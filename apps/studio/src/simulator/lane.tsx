@@ -1,6 +1,6 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Lane } from '../model/document.ts'
-import { ALGORITHMS, codeOf, envelopeOf, limitOf, policyOf, yamlOf } from '../model/policies.ts'
+import { ALGORITHMS, codeOf, envelopeOf, type LaneKind, limitOf, policyOf, yamlOf } from '../model/policies.ts'
 import { decimal, seconds } from '../model/reason.ts'
 import type { LaneRun } from '../model/run.ts'
 import { CopyButton } from '../ui.tsx'
@@ -9,8 +9,6 @@ import type { Player } from './player.ts'
 import { drawState, wordsOf } from './state-picture.ts'
 import { drawOutcomes, viewAt } from './timeline-picture.ts'
 
-export const SPAN_MS = 30_000
-
 export function LaneCard({ lane, player }: { lane: Lane; player: Player }) {
   const made = policyOf(lane.kind, lane.fields)
   const { title, says } = ALGORITHMS[lane.kind]
@@ -18,34 +16,67 @@ export function LaneCard({ lane, player }: { lane: Lane; player: Player }) {
   return (
     <section class="lane" aria-labelledby={`lane-${lane.kind}`} data-lane={lane.kind}>
       <header>
-        <div>
-          <h2 id={`lane-${lane.kind}`}>{title}</h2>
-          <p class="faint">{says}</p>
-        </div>
+        <h2 id={`lane-${lane.kind}`}>{title}</h2>
         <div class="row">
           <CopyButton label="code" name={`Copy ${title} as code`} text={codeOf(lane.kind, lane.fields)} />
           <CopyButton label="YAML" name={`Copy ${title} as YAML`} text={yamlOf(lane.kind, lane.fields)} />
         </div>
       </header>
-      <PolicyFields lane={lane} player={player} error={made.error} />
-      {run === undefined ? (
-        <div class="lane-picture empty" />
-      ) : (
-        <>
-          <Pictures run={run} player={player} />
-          <Counts run={run} callers={player.document.callers} />
-          <p class="reason" data-reason>
-            {run.lastRefusal === undefined
-              ? 'Nothing refused so far.'
-              : `Refused at ${decimal(run.lastRefusal.at / 1000)} s: ${run.lastRefusal.text}.`}
-          </p>
-        </>
-      )}
+      <p class="faint">{says}</p>
+      <PolicyFields lane={lane} player={player} invalid={made.error !== undefined} />
+      {/* What is wrong stands where the picture would: nothing moves while one types. */}
+      <div class="lane-picture">
+        {run === undefined ? null : <Pictures run={run} player={player} />}
+        <p class="error" id={`error-${lane.kind}`} role="status" data-error>
+          {made.error ?? ''}
+        </p>
+      </div>
+      <Counts kind={lane.kind} run={run} callers={player.document.callers} />
+      <Refusals run={run} />
     </section>
   )
 }
 
-function PolicyFields({ lane, player, error }: { lane: Lane; player: Player; error: string | undefined }) {
+/** Every refusal has its reason: the last one, or the one gone back to. */
+function Refusals({ run }: { run: LaneRun | undefined }) {
+  const [picked, setPicked] = useState<number>()
+  const refusals = run?.refusals ?? []
+  const last = refusals.length - 1
+  const index = Math.max(0, Math.min(picked ?? last, last))
+  const refusal = refusals[index]
+  const go = (step: number) => setPicked(index + step === last ? undefined : index + step)
+  return (
+    <div class="reason">
+      <p data-reason>
+        {refusal === undefined ? 'Nothing refused so far.' : `Refused at ${seconds(refusal.at)}: ${refusal.text}.`}
+      </p>
+      <div class="row">
+        <button
+          type="button"
+          class="quiet"
+          aria-label="The refusal before"
+          disabled={index === 0}
+          onClick={() => go(-1)}
+          data-refusal="before"
+        >
+          ‹
+        </button>
+        <button
+          type="button"
+          class="quiet"
+          aria-label="The refusal after"
+          disabled={index >= last}
+          onClick={() => go(1)}
+          data-refusal="after"
+        >
+          ›
+        </button>
+      </div>
+    </div>
+  )
+}
+
+function PolicyFields({ lane, player, invalid }: { lane: Lane; player: Player; invalid: boolean }) {
   const set = (field: string, value: string) => {
     const { document } = player
     const lanes = document.lanes.map(one =>
@@ -53,7 +84,6 @@ function PolicyFields({ lane, player, error }: { lane: Lane; player: Player; err
     )
     player.edit({ ...document, lanes, now: Math.round(player.now) }, '', `${lane.kind} ${field}`)
   }
-  const errorId = `error-${lane.kind}`
   return (
     <div class="fields">
       {Object.entries(lane.fields).map(([field, value]) => (
@@ -76,16 +106,13 @@ function PolicyFields({ lane, player, error }: { lane: Lane; player: Player; err
               size={5}
               spellcheck={false}
               autocomplete="off"
-              aria-invalid={error !== undefined}
-              aria-describedby={errorId}
+              aria-invalid={invalid}
+              aria-describedby={`error-${lane.kind}`}
               onInput={event => set(field, event.currentTarget.value)}
             />
           )}
         </label>
       ))}
-      <p class="error" id={errorId} role="status" data-error>
-        {error ?? ''}
-      </p>
     </div>
   )
 }
@@ -115,13 +142,13 @@ function Pictures({ run, player }: { run: LaneRun; player: Player }) {
         if (o === undefined) return
         const { clientWidth, clientHeight } = outcomes.current!
         const { requests, done, now } = player.run
-        drawOutcomes(o, clientWidth, clientHeight, lane, requests, done, viewAt(now, SPAN_MS), now, ink)
+        drawOutcomes(o, clientWidth, clientHeight, lane, requests, done, viewAt(now, player.document.spanMs), now, ink)
       }),
     [player, kind],
   )
   const words = wordsOf(kind, run.inspect(player.document.caller))
   return (
-    <div class="lane-picture">
+    <>
       <figure>
         <canvas ref={state} class="state" role="img" aria-label={`${ALGORITHMS[kind].title}: ${words}`} />
         <figcaption>{words}</figcaption>
@@ -132,28 +159,44 @@ function Pictures({ run, player }: { run: LaneRun; player: Player }) {
         role="img"
         aria-label={`${ALGORITHMS[kind].title} over time: ${run.served} served, ${run.refused} refused`}
       />
-    </div>
+    </>
   )
 }
 
-function Counts({ run, callers }: { run: LaneRun; callers: number }) {
-  const envelope = envelopeOf(run.policy)
-  const limit = limitOf(run.policy)
-  const error = envelope === undefined ? '–' : `${run.decided === 0 ? 0 : decimal((100 * run.errors) / run.decided)} %`
+function Counts({ kind, run, callers }: { kind: LaneKind; run: LaneRun | undefined; callers: number }) {
+  const envelope = run === undefined ? undefined : envelopeOf(run.policy)
+  const limit = run === undefined ? 0 : limitOf(run.policy)
+  const worst = run === undefined ? NONE : `${run.worst} of ${limit}`
   return (
     <dl class="counts">
-      <Count name="served" value={run.served} mark="served" />
-      <Count name="refused" value={run.refused} mark="refused" />
+      <Count name="served" value={run?.served ?? NONE} mark="served" />
+      <Count name="refused" value={run?.refused ?? NONE} mark="refused" />
       <Count
-        name={envelope === undefined ? 'most at once' : `worst in any ${seconds(envelope.windowMs)}`}
-        value={`${run.worst} of ${limit}`}
-        mark={run.worst > limit ? 'over' : ''}
+        name={
+          kind === 'concurrency'
+            ? 'most at once'
+            : envelope === undefined
+              ? 'worst in\u00a0any window'
+              : `worst in any\u00a0${seconds(envelope.windowMs).replace(' ', '\u00a0')}`
+        }
+        value={worst}
+        mark={run !== undefined && run.worst > limit ? 'over' : ''}
         id="worst"
       />
-      <Count name="unlike the exact log" value={error} id="error" />
-      <Count name="bytes of state" value={run.bytes(callers)} id="bytes" />
+      <Count
+        name="unlike the exact log"
+        value={run === undefined || envelope === undefined ? NONE : `${percent(run.errors, run.decided)} %`}
+        id="error"
+      />
+      <Count name="bytes of state" value={run?.bytes(callers) ?? NONE} id="bytes" />
     </dl>
   )
+}
+
+const NONE = '–'
+
+function percent(part: number, whole: number): string {
+  return whole === 0 ? '0' : decimal((100 * part) / whole)
 }
 
 function Count({

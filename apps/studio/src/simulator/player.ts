@@ -1,5 +1,16 @@
-import { addressOf, documentOf } from '../model/address.ts'
-import { change, type Document, type History, redo, startHistory, undo, withRequests } from '../model/document.ts'
+import { addressOf, documentOf, MOST_CALLERS } from '../model/address.ts'
+import {
+  change,
+  type Document,
+  type History,
+  newDocument,
+  type Request,
+  redo,
+  SPANS_MS,
+  startHistory,
+  undo,
+  withRequests,
+} from '../model/document.ts'
 import { Run } from '../model/run.ts'
 import { PATTERNS } from '../model/traffic.ts'
 
@@ -14,7 +25,6 @@ export class Player {
   run: Run
   /** Said to a screen reader: what the last action did. */
   said = ''
-  imported = false
   private frame = 0
   private lastFrame = 0
   private lastWords = 0
@@ -38,7 +48,6 @@ export class Player {
   /** Goes to a shared simulation, as a step that can be undone. */
   open(address: string): void {
     this.pause()
-    this.imported = false
     this.edit(documentOf(address))
   }
 
@@ -85,9 +94,16 @@ export class Player {
   traffic(id: string): void {
     const pattern = PATTERNS.find(one => one.id === id)
     if (pattern === undefined) return
-    this.imported = false
-    const requests = pattern.make(this.document.callers).sort((a, b) => a.at - b.at)
-    this.edit({ ...this.document, requests, now: 0 }, `${pattern.title}: ${requests.length} requests.`)
+    const { cost, callers: shown, caller } = this.document
+    const callers = Math.min(MOST_CALLERS, shown)
+    const requests = pattern
+      .make(callers)
+      .map(request => ({ ...request, cost }))
+      .sort((a, b) => a.at - b.at)
+    this.edit(
+      { ...this.document, requests, callers, caller: Math.min(caller, callers - 1), names: [], now: 0 },
+      `${pattern.title}: ${requests.length} requests.`,
+    )
     this.play()
   }
 
@@ -109,12 +125,13 @@ export class Player {
 
   clear(): void {
     this.pause()
-    this.imported = false
-    this.edit({ ...this.document, requests: [], now: 0 }, 'Timeline cleared.')
+    const { callers, caller } = this.document.names.length === 0 ? this.document : newDocument()
+    this.edit({ ...this.document, requests: [], names: [], callers, caller, now: 0 }, 'Timeline cleared.')
   }
 
   play(): void {
     if (this.playing) return
+    if (this.now >= this.endsAt) this.restart()
     this.playing = true
     this.lastFrame = performance.now()
     this.frame = requestAnimationFrame(time => this.tick(time))
@@ -138,11 +155,23 @@ export class Player {
 
   /** Everything but an imported log. */
   address(): string {
-    return addressOf({
-      ...this.document,
-      now: Math.round(this.now),
-      requests: this.imported ? [] : this.document.requests,
-    })
+    return addressOf({ ...this.document, now: Math.round(this.now) })
+  }
+
+  /** A log becomes the timeline, seen as a whole as nearly as it can be. */
+  import(requests: readonly Request[], names: readonly string[]): void {
+    this.pause()
+    const lengthMs = requests.at(-1)!.at
+    const spanMs = SPANS_MS.find(span => span >= lengthMs) ?? SPANS_MS.at(-1)!
+    this.edit(
+      { ...this.document, requests, names, callers: names.length, caller: 0, now: 0, spanMs },
+      `${requests.length} requests imported.`,
+    )
+  }
+
+  /** How many seconds of the timeline pass in one: longer views pass as fast to the eye. */
+  get pace(): number {
+    return (this.speed * this.document.spanMs) / SPANS_MS[0]!
   }
 
   draw(): void {
@@ -152,6 +181,12 @@ export class Player {
   say(text: string): void {
     this.said = text
     this.tell()
+  }
+
+  /** What came has left the view and nothing comes any more: there is nothing to watch. */
+  private get endsAt(): number {
+    const { requests, spanMs } = this.document
+    return (requests.at(-1)?.at ?? Number.POSITIVE_INFINITY) + spanMs
   }
 
   private replay(said: string): void {
@@ -168,10 +203,14 @@ export class Player {
   }
 
   private tick(time: number): void {
-    const passed = Math.min(100, Math.max(0, time - this.lastFrame)) * this.speed
+    const passed = Math.min(100, Math.max(0, time - this.lastFrame)) * this.pace
     this.lastFrame = time
     this.run.advanceTo(this.now + passed)
     this.draw()
+    if (this.now >= this.endsAt) {
+      this.pause()
+      return
+    }
     if (time - this.lastWords > WORDS_EVERY_MS) {
       this.lastWords = time
       this.tell()

@@ -1,10 +1,10 @@
 import { useEffect, useReducer, useRef } from 'preact/hooks'
+import { nameOfCaller } from '../model/document.ts'
 import { ALGORITHMS } from '../model/policies.ts'
-import { decimal } from '../model/reason.ts'
-import { nameOf } from '../model/run.ts'
+import { seconds } from '../model/reason.ts'
 import { Controls } from './controls.tsx'
 import { freshContext, inkOf } from './ink.ts'
-import { LaneCard, SPAN_MS } from './lane.tsx'
+import { LaneCard } from './lane.tsx'
 import type { Player } from './player.ts'
 import { drawRequests, viewAt } from './timeline-picture.ts'
 
@@ -46,6 +46,11 @@ export default function Simulator({ player }: { player: Player }) {
           </label>
         ))}
       </fieldset>
+      <p class="legend">
+        <span class="served">served, above the line</span>
+        <span class="refused">refused, below it</span>
+        <span class="full">an edge of this colour: one more would be refused</span>
+      </p>
       <div class="lanes">
         {lanes
           .filter(lane => lane.shown)
@@ -72,13 +77,13 @@ function Timeline({ player }: { player: Player }) {
         const style = getComputedStyle(document.documentElement)
         const inks = callerInks(style)
         const { requests, now } = player.run
-        drawRequests(g, clientWidth, clientHeight, requests, viewAt(now, SPAN_MS), now, inks, inkOf())
+        drawRequests(g, clientWidth, clientHeight, requests, viewAt(now, player.document.spanMs), now, inks, inkOf())
       }),
     [player],
   )
   const place = (event: MouseEvent) => {
     const { left, width } = canvas.current!.getBoundingClientRect()
-    const { from, until } = viewAt(player.now, SPAN_MS)
+    const { from, until } = viewAt(player.now, player.document.spanMs)
     // A key press has no place: it means now.
     player.place(event.detail === 0 ? player.now : from + ((event.clientX - left) / width) * (until - from))
   }
@@ -86,7 +91,7 @@ function Timeline({ player }: { player: Player }) {
   return (
     <button type="button" class="timeline" onClick={place} data-timeline>
       <span class="unseen">
-        {`Timeline: ${requests.length} requests, now at ${decimal(player.now / 1000)} seconds. Click to place a request of ${nameOf(player.document.caller)}; Enter places one now.`}
+        {`Timeline: ${requests.length} requests, now at ${seconds(player.now)}. Click to place a request of ${nameOfCaller(player.document, player.document.caller)}; Enter places one now.`}
       </span>
       <canvas ref={canvas} />
     </button>

@@ -5,7 +5,7 @@ import type { Ink } from './ink.ts'
 
 type Context = CanvasRenderingContext2D
 
-/** Draws the state of one key as it is, and nothing that the state does not say. */
+/** Draws the state of one key as it is, and nothing that the state does not say. Where one more would be refused, its edge shows it. */
 export function drawState(
   g: Context,
   width: number,
@@ -16,23 +16,24 @@ export function drawState(
 ): void {
   const { state, policy } = found
   const limit = Math.max(1, limitOf(policy))
+  const edge = found.remaining < 1 ? ink.refused : ink.line
   switch (state.kind) {
     case 'bucket':
       if (kind === 'gcra') drawArrival(g, width, height, found, state.tat, ink)
-      else if (kind === 'shaping') drawQueue(g, width, height, state.level, limit, ink)
-      else drawBucket(g, width, height, kind === 'tokenBucket' ? state.tokens : state.level, limit, kind, ink)
+      else if (kind === 'shaping') drawQueue(g, width, height, state.level, limit, edge, ink)
+      else drawBucket(g, width, height, kind === 'tokenBucket' ? state.tokens : state.level, limit, kind, edge, ink)
       break
     case 'fixedWindow':
-      drawWindow(g, width, height, state, found.at, limit, ink)
+      drawWindow(g, width, height, state, found.at, limit, edge, ink)
       break
     case 'slidingWindow':
-      drawCounters(g, width, height, state.counters, found.at, 'windowMs' in policy ? policy.windowMs : 1, limit, ink)
+      drawCounters(g, width, height, state.counters, found, limit, edge, ink)
       break
     case 'slidingLog':
-      drawLog(g, width, height, state.times, found.at, 'windowMs' in policy ? policy.windowMs : 1, limit, ink)
+      drawLog(g, width, height, state.times, found, edge, ink)
       break
     case 'concurrency':
-      drawSlots(g, width, height, state.slots, found.at, 'ttlMs' in policy ? policy.ttlMs : 1, limit, ink)
+      drawSlots(g, width, height, state.slots, found, limit, edge, ink)
       break
   }
 }
@@ -43,13 +44,13 @@ export function wordsOf(kind: LaneKind, { state, policy, at, used, remaining }: 
   switch (state.kind) {
     case 'bucket':
       if (kind === 'tokenBucket') return `${decimal(state.tokens)} of ${limit} tokens`
-      if (kind === 'gcra')
-        return `arrival time ${seconds(Math.max(0, state.tat - at))} ahead of now, ${remaining} may pass`
-      if (kind === 'shaping') return `${Math.ceil(state.level)} of ${limit} places in the queue taken`
+      if (kind === 'gcra') return `${seconds(Math.max(0, state.tat - at))} ahead, ${remaining} may pass`
+      if (kind === 'shaping') return `${Math.ceil(state.level)} of ${limit} in the queue`
       return `level ${decimal(state.level)} of ${limit}`
     case 'fixedWindow':
-      return `${state.count} of ${limit} counted, window ends in ${seconds(Math.max(0, state.endsAt - at))}`
+      return `${state.count} of ${limit}, ends in ${seconds(Math.max(0, state.endsAt - at))}`
     case 'slidingWindow':
+      if (state.counters.length > 2) return `${decimal(used)} of ${limit} in ${state.counters.length} counters`
       return `${state.counters.map(({ count, weight }) => `${count} × ${decimal(weight)}`).join(' + ')} of ${limit}`
     case 'slidingLog':
       return `${state.times.length} of ${limit} remembered`
@@ -70,12 +71,13 @@ function drawBucket(
   held: number,
   limit: number,
   kind: LaneKind,
+  edge: string,
   ink: Ink,
 ): void {
-  const w = Math.min(120, width - 40)
+  const w = Math.min(150, width - 24)
   const x = (width - w) / 2
-  const top = 8
-  const h = height - 22
+  const top = 6
+  const h = height - 20
   const filled = Math.min(1, held / limit) * h
   g.save()
   box(g, x, top, w, h, 8)
@@ -99,8 +101,8 @@ function drawBucket(
     g.globalAlpha = 1
   } else g.fillRect(x, top + h - filled, w, filled)
   g.restore()
-  g.strokeStyle = ink.line
-  g.lineWidth = 1.5
+  g.strokeStyle = edge
+  g.lineWidth = 2
   box(g, x, top, w, h, 8)
   g.stroke()
   if (kind !== 'tokenBucket' && held > 0) {
@@ -109,31 +111,42 @@ function drawBucket(
   }
 }
 
-function drawQueue(g: Context, width: number, height: number, level: number, limit: number, ink: Ink): void {
+function drawQueue(
+  g: Context,
+  width: number,
+  height: number,
+  level: number,
+  limit: number,
+  edge: string,
+  ink: Ink,
+): void {
   const places = Math.min(limit, 24)
   const gap = 3
-  const w = (width - 56) / places
-  const y = height / 2 - 16
+  const left = 10
+  const door = width - 34
+  const w = (door - left - 4) / places
+  const y = height / 2 - 20
+  const h = 40
+  g.strokeStyle = edge
+  g.lineWidth = 2
+  box(g, left - 4, y - 4, door - left + 4, h + 8, 6)
+  g.stroke()
   for (let n = 0; n < places; n++) {
     // The place at the door is the last one; what is there is partly through it.
-    const x = 16 + (places - 1 - n) * w
-    box(g, x, y, w - gap, 32, 4)
+    const x = left + (places - 1 - n) * w
+    box(g, x, y, w - gap, h, 3)
     g.fillStyle = ink.well
     g.fill()
     const part = Math.min(1, Math.max(0, level - n))
     if (part === 0) continue
     g.fillStyle = n === 0 ? ink.served : ink.water
-    box(g, x, y + 32 * (1 - part), w - gap, 32 * part, 4)
+    box(g, x, y + h * (1 - part), w - gap, h * part, 3)
     g.fill()
   }
-  g.strokeStyle = ink.text
-  g.lineWidth = 2
-  g.beginPath()
-  g.moveTo(width - 36, y - 8)
-  g.lineTo(width - 36, y + 40)
-  g.stroke()
+  g.fillStyle = ink.text
+  g.fillRect(door - 1, y - 8, 2, h + 16)
   g.fillStyle = ink.faint
-  g.fillText('out', width - 28, height / 2 + 4)
+  g.fillText('out', door + 8, height / 2 + 4)
 }
 
 function drawArrival(g: Context, width: number, height: number, found: LimitInspection, tat: number, ink: Ink): void {
@@ -180,24 +193,29 @@ function drawWindow(
   state: { count: number; startsAt: number; endsAt: number },
   at: number,
   limit: number,
+  edge: string,
   ink: Ink,
 ): void {
-  const w = width - 40
+  const w = width - 24
   const h = height - 34
   g.fillStyle = ink.well
-  box(g, 20, 8, w, h, 6)
+  box(g, 12, 8, w, h, 6)
   g.fill()
   const filled = Math.min(1, state.count / limit) * h
-  g.fillStyle = state.count >= limit ? ink.refused : ink.served
-  box(g, 20, 8 + h - filled, w, filled, 6)
+  g.fillStyle = ink.served
+  box(g, 12, 8 + h - filled, w, filled, 6)
   g.fill()
-  const x = 20 + (w * (at - state.startsAt)) / Math.max(1, state.endsAt - state.startsAt)
+  g.strokeStyle = edge
+  g.lineWidth = 2
+  box(g, 12, 8, w, h, 6)
+  g.stroke()
+  const x = 12 + (w * (at - state.startsAt)) / Math.max(1, state.endsAt - state.startsAt)
   g.fillStyle = ink.text
   g.fillRect(x - 1, 4, 2, h + 8)
   g.fillStyle = ink.faint
-  g.fillText('start', 20, height - 8)
+  g.fillText('start', 12, height - 8)
   g.textAlign = 'right'
-  g.fillText('reset', width - 20, height - 8)
+  g.fillText('reset', width - 12, height - 8)
   g.textAlign = 'left'
 }
 
@@ -206,11 +224,12 @@ function drawCounters(
   width: number,
   height: number,
   counters: readonly { startsAt: number; endsAt: number; count: number; weight: number }[],
-  at: number,
-  windowMs: number,
+  { at, policy }: LimitInspection,
   limit: number,
+  edge: string,
   ink: Ink,
 ): void {
+  const windowMs = 'windowMs' in policy ? policy.windowMs : 1
   const from = counters[0]?.startsAt ?? at - windowMs
   const until = counters.at(-1)?.endsAt ?? at
   const x = (ms: number) => 14 + ((width - 28) * (ms - from)) / Math.max(1, until - from)
@@ -229,50 +248,59 @@ function drawCounters(
     g.fillStyle = ink.served
     box(g, left, 8 + h - full * weight, w, full * weight, 4)
     g.fill()
-    if (w > 44) {
-      g.fillStyle = ink.faint
-      g.textAlign = 'center'
-      g.fillText(`${count} × ${decimal(weight)}`, left + w / 2, height - 8)
-      g.textAlign = 'left'
-    }
   }
+  g.fillStyle = ink.faint
+  g.fillText('before', 12, height - 8)
+  g.textAlign = 'right'
+  g.fillText('current', width - 12, height - 8)
+  g.textAlign = 'left'
   // The frame that slides: the window that ends now.
-  g.strokeStyle = ink.text
+  g.strokeStyle = edge === ink.line ? ink.text : edge
   g.lineWidth = 2
   box(g, x(at - windowMs), 4, x(at) - x(at - windowMs), h + 8, 6)
   g.stroke()
 }
+
+/** Pixels across, and how many fit above each other. */
+const DOT = 4.6
+const DOT_ROWS = 9
 
 function drawLog(
   g: Context,
   width: number,
   height: number,
   times: readonly number[],
-  at: number,
-  windowMs: number,
-  limit: number,
+  { at, policy }: LimitInspection,
+  edge: string,
   ink: Ink,
 ): void {
-  const y = height / 2
-  const x = (ms: number) => 20 + ((width - 40) * (ms - (at - windowMs))) / windowMs
+  const windowMs = 'windowMs' in policy ? policy.windowMs : 1
+  const y = height / 2 - 4
+  const x = (ms: number) => 12 + ((width - 24) * (ms - (at - windowMs))) / windowMs
   g.fillStyle = ink.well
-  box(g, 20, y - 22, width - 40, 44, 6)
+  g.strokeStyle = edge
+  g.lineWidth = 2
+  box(g, 12, y - 24, width - 24, 48, 6)
   g.fill()
-  g.fillStyle = times.length >= limit ? ink.refused : ink.served
+  g.stroke()
+  g.fillStyle = ink.served
   const shown = times.slice(-400)
-  for (const [n, time] of shown.entries()) {
+  let row = -1
+  let last = Number.NEGATIVE_INFINITY
+  for (const time of shown) {
     // Dots of one moment stand above each other, so that a burst is seen as one.
-    const row = n % 5
+    row = x(time) - last < DOT ? (row + 1) % DOT_ROWS : 0
+    if (row === 0) last = x(time)
     g.globalAlpha = 0.35 + 0.65 * Math.max(0, 1 - (at - time) / windowMs)
     g.beginPath()
-    g.arc(x(time), y - 14 + row * 7, 3.4, 0, Math.PI * 2)
+    g.arc(x(time), y + 19 - row * DOT, DOT / 2 - 0.2, 0, Math.PI * 2)
     g.fill()
   }
   g.globalAlpha = 1
   g.fillStyle = ink.faint
-  g.fillText('forgotten', 20, height - 8)
+  g.fillText('forgotten', 12, height - 8)
   g.textAlign = 'right'
-  g.fillText('now', width - 20, height - 8)
+  g.fillText('now', width - 12, height - 8)
   g.textAlign = 'left'
 }
 
@@ -281,15 +309,16 @@ function drawSlots(
   width: number,
   height: number,
   slots: readonly { cost: number; expiresAt: number }[],
-  at: number,
-  ttlMs: number,
+  { at, policy }: LimitInspection,
   limit: number,
+  edge: string,
   ink: Ink,
 ): void {
+  const ttlMs = 'ttlMs' in policy ? policy.ttlMs : 1
   const places = Math.min(limit, 32)
   const columns = Math.min(places, 8)
   const size = Math.min(40, (width - 40) / columns, (height - 16) / Math.ceil(places / columns))
-  const taken = slots.flatMap(slot => Array.from({ length: slot.cost }, () => slot))
+  const taken = slots.flatMap(slot => Array.from({ length: Math.min(places, slot.cost) }, () => slot))
   for (let n = 0; n < places; n++) {
     const cx = (width - columns * size) / 2 + ((n % columns) + 0.5) * size
     const cy =
@@ -300,7 +329,7 @@ function drawSlots(
     g.arc(cx, cy, size * 0.36, 0, Math.PI * 2)
     g.fill()
     if (slot === undefined) continue
-    g.strokeStyle = ink.text
+    g.strokeStyle = edge === ink.line ? ink.text : edge
     g.lineWidth = 2
     g.beginPath()
     g.arc(cx, cy, size * 0.44, -Math.PI / 2, -Math.PI / 2 + Math.PI * 2 * Math.max(0, (slot.expiresAt - at) / ttlMs))

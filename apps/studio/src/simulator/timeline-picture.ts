@@ -1,4 +1,5 @@
 import type { Request } from '../model/document.ts'
+import { seconds } from '../model/reason.ts'
 import { type LaneRun, SERVED } from '../model/run.ts'
 import type { Ink } from './ink.ts'
 
@@ -55,7 +56,7 @@ export function drawOutcomes(
     rows[bin] = rows[bin]! + requests[n]!.cost
     tallest = Math.max(tallest, rows[bin]!)
   }
-  const middle = height / 2
+  const middle = (height - SCALE_HEIGHT) / 2
   const unit = Math.min(7, (middle - 4) / tallest)
   g.fillStyle = ink.line
   g.fillRect(0, middle - 0.5, width, 1)
@@ -67,7 +68,8 @@ export function drawOutcomes(
   for (let bin = 0; bin < bins; bin++) {
     if (down[bin]! > 0) g.fillRect(bin * BIN, middle + 1, BIN - 0.5, down[bin]! * unit)
   }
-  drawNow(g, width, height, view, now, ink)
+  drawScale(g, width, height, view, ink)
+  drawNow(g, width, height - SCALE_HEIGHT, view, now, ink)
 }
 
 /** The requests themselves, come or still to come. */
@@ -86,7 +88,7 @@ export function drawRequests(
   for (let n = firstAt(requests, view.from); n < requests.length && requests[n]!.at <= view.until; n++) {
     const { at, cost, caller } = requests[n]!
     const bin = Math.floor(((at - view.from) * perMs) / BIN)
-    const y = height - 18 - bins[bin]! * 6
+    const y = height - SCALE_HEIGHT - 5 - bins[bin]! * 6
     bins[bin] = bins[bin]! + 1
     if (y < 4) continue
     g.globalAlpha = at <= now ? 1 : 0.4
@@ -97,18 +99,25 @@ export function drawRequests(
   }
   g.globalAlpha = 1
   drawScale(g, width, height, view, ink)
-  drawNow(g, width, height, view, now, ink)
+  drawNow(g, width, height - SCALE_HEIGHT, view, now, ink)
 }
+
+/** Where the seconds stand. */
+const SCALE_HEIGHT = 16
+const PIXELS_A_STEP = 64
+const STEPS_MS = [1000, 2000, 5000, 10_000, 30_000, 60_000, 300_000, 600_000, 1_800_000, 3_600_000, 7_200_000].concat([
+  21_600_000, 43_200_000, 86_400_000, 172_800_000,
+])
 
 function drawScale(g: CanvasRenderingContext2D, width: number, height: number, view: View, ink: Ink): void {
   const span = view.until - view.from
-  const step = [1000, 2000, 5000, 10_000, 30_000, 60_000, 300_000, 3_600_000].find(ms => span / ms <= 10) ?? span / 8
+  const step = STEPS_MS.find(ms => span / ms <= width / PIXELS_A_STEP) ?? span / 2
   g.fillStyle = ink.faint
   g.textAlign = 'center'
   for (let ms = Math.ceil(view.from / step) * step; ms <= view.until; ms += step) {
     const x = ((ms - view.from) * width) / span
-    g.fillRect(x, height - 14, 1, 4)
-    if (x > 12 && x < width - 12) g.fillText(`${Math.round(ms / 1000)}s`, x, height - 1)
+    g.fillRect(x, height - SCALE_HEIGHT + 1, 1, 3)
+    if (x > 16 && x < width - 16) g.fillText(seconds(ms), x, height - 1)
   }
   g.textAlign = 'left'
 }

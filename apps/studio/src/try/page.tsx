@@ -1,21 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { seconds } from '../model/reason.ts'
-
-interface Limit {
-  readonly name: string
-  readonly allowed: boolean
-  readonly limit: number
-  readonly remaining: number
-  readonly resetAfterMs: number | null
-  readonly shadow: boolean
-}
-
-interface Decision {
-  readonly allowed: boolean
-  readonly policy: string
-  readonly retryAfterMs: number | null
-  readonly limits: readonly Limit[]
-}
+import { CopyButton } from '../ui.tsx'
+import { Rules, useRules } from './rules.tsx'
+import { type Ask, check, curlOf, isOperator, isServed, reset } from './service.ts'
 
 interface Note {
   readonly id: number
@@ -23,86 +10,73 @@ interface Note {
   readonly mark: '' | 'pass' | 'stop'
 }
 
-const FIELDS = { ip: '203.0.113.7', user: '42', plan: 'free', route: '/search', cost: '1' }
-const MOST_NOTES = 50
-
-/** The operator's token that `npm start` prints: it goes along with every request. See main.tsx. */
-const token = sessionStorage.getItem('token')
-
-async function call(path: string, body?: unknown): Promise<unknown> {
-  const response = await fetch(path, {
-    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
-    headers: {
-      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-      ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
-    },
-  })
-  const answer: unknown = await response.json()
-  const { error } = Object(answer) as { error?: string }
-  if (error !== undefined) throw new Error(error)
-  return answer
+interface Attribute {
+  readonly name: string
+  readonly value: string
 }
+
+/** Those of the rules that the service starts with where it is given none. */
+const FIRST_ATTRIBUTES: readonly Attribute[] = [
+  { name: 'ip', value: '203.0.113.7' },
+  { name: 'user', value: '42' },
+  { name: 'plan', value: 'free' },
+  { name: 'route', value: '/search' },
+]
+const MOST_NOTES = 50
 
 export default function Try(_: { rest: string }) {
   const [served, setServed] = useState<boolean>()
-  const [fields, setFields] = useState<Record<string, string>>(FIELDS)
-  const [limits, setLimits] = useState<readonly Limit[]>([])
+  const [attributes, setAttributes] = useState(FIRST_ATTRIBUTES)
+  const [cost, setCost] = useState('1')
   const [notes, setNotes] = useState<readonly Note[]>([])
   useEffect(() => {
-    // A plain file server has no service behind it: nothing is asked of it but this.
-    fetch('./openapi.json')
-      .then(response => response.ok && response.headers.get('content-type')?.includes('json') === true)
-      .then(setServed, () => setServed(false))
+    void isServed().then(setServed)
   }, [])
+  const ask: Ask = {
+    ...Object.fromEntries(attributes.filter(({ value }) => value !== '').map(({ name, value }) => [name, value])),
+    // What is no number goes as it is typed: the service says what is wrong with it.
+    cost: cost === '' ? 1 : Number.isNaN(Number(cost)) ? cost : Number(cost),
+  }
+  const rules = useRules(ask, served === true)
   const note = (...added: Omit<Note, 'id'>[]) =>
     setNotes(before => {
       const first = (before[0]?.id ?? 0) + added.length
       return [...added.map((one, n) => ({ ...one, id: first - n })), ...before].slice(0, MOST_NOTES)
     })
-  const subject = () => {
-    const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
-    return { ...given, cost: Number(given.cost ?? 1) }
-  }
   const during = async (work: () => Promise<void>) => {
     try {
       await work()
     } catch (error) {
       note({ text: (error as Error).message, mark: 'stop' })
     }
+    rules.refresh()
   }
   const send = (times: number) =>
     during(async () => {
-      const asks = Array.from({ length: times }, subject)
-      const answer = (await call('./v1/check', times === 1 ? asks[0] : asks)) as Decision | Decision[]
+      const answer = await check(times === 1 ? ask : Array.from({ length: times }, () => ask))
       const decisions = Array.isArray(answer) ? answer : [answer]
-      setLimits(decisions.at(-1)?.limits ?? [])
       const passed = decisions.filter(({ allowed }) => allowed).length
       const refused = decisions.find(({ allowed }) => !allowed)
-      const told: Omit<Note, 'id'>[] = [
-        { text: `${passed} of ${decisions.length} served`, mark: passed > 0 ? 'pass' : 'stop' },
-      ]
-      if (refused !== undefined) {
-        told.push({ text: `refused by ${refused.policy}: retry in ${inWords(refused.retryAfterMs)}`, mark: 'stop' })
-      }
-      note(...told)
-    })
-  const explain = () =>
-    during(async () => {
-      const query = new URLSearchParams(Object.entries(subject()).map(([name, value]) => [name, String(value)]))
-      const told = (await call(`./v1/explain?${query}`)) as { limit: string; applies: boolean; why: string }[]
+      const retry = refused?.retryAfterMs ?? null
       note(
-        ...told.map(({ limit, applies, why }) => ({
-          text: `${limit} ${applies ? 'applies' : 'does not apply'}: ${why}`,
-          mark: '' as const,
-        })),
+        { text: `${passed} of ${decisions.length} served`, mark: passed === decisions.length ? 'pass' : 'stop' },
+        ...(refused === undefined
+          ? []
+          : [
+              {
+                text: `refused by ${refused.policy}: ${retry === null ? 'it never passes' : `retry in ${seconds(retry)}`}`,
+                mark: 'stop' as const,
+              },
+            ]),
       )
     })
-  const reset = () =>
+  const forget = () =>
     during(async () => {
-      const { cost, ...who } = subject()
-      await call('./v1/reset', who)
+      await reset(ask)
       note({ text: 'forgotten: the limits start afresh', mark: 'pass' })
     })
+  const change = (index: number, changed: Attribute) =>
+    setAttributes(attributes.map((attribute, n) => (n === index ? changed : attribute)))
   return (
     <div class="page">
       <h1>Try</h1>
@@ -113,8 +87,9 @@ export default function Try(_: { rest: string }) {
         </p>
       ) : (
         <p class="lead">
-          Send requests to the running service as somebody, and watch what its rules make of them. All calls are in{' '}
-          <a href="./openapi.json">openapi.json</a>, all counts in <a href="./metrics">metrics</a>.
+          Send requests to the service at <code data-host>{location.host}</code> as somebody, and watch what its rules
+          make of them. All calls are in <a href="./openapi.json">openapi.json</a>, all counts in{' '}
+          <a href="./metrics">metrics</a>.
         </p>
       )}
       <form
@@ -124,18 +99,42 @@ export default function Try(_: { rest: string }) {
           void send(1)
         }}
       >
-        {Object.entries(fields).map(([name, value]) => (
+        {attributes.map(({ name, value }, index) => (
           <label key={name}>
             {name}
-            <input
-              name={name}
-              value={value}
-              autocomplete="off"
-              onInput={event => setFields({ ...fields, [name]: event.currentTarget.value })}
-            />
+            <span class="attribute">
+              <input
+                name={name}
+                value={value}
+                autocomplete="off"
+                onInput={event => change(index, { name, value: event.currentTarget.value })}
+              />
+              <button
+                type="button"
+                class="quiet"
+                aria-label={`Leave out ${name}`}
+                onClick={() => setAttributes(attributes.filter((_, n) => n !== index))}
+              >
+                ×
+              </button>
+            </span>
           </label>
         ))}
-        <div class="row">
+        <AddAttribute
+          taken={attributes.map(({ name }) => name)}
+          add={name => setAttributes([...attributes, { name, value: '' }])}
+        />
+        <label>
+          cost
+          <input
+            name="cost"
+            value={cost}
+            inputMode="numeric"
+            autocomplete="off"
+            onInput={event => setCost(event.currentTarget.value)}
+          />
+        </label>
+        <div class="row ask-buttons">
           <button type="submit" class="primary" disabled={served !== true} data-send="1">
             Send one
           </button>
@@ -144,24 +143,15 @@ export default function Try(_: { rest: string }) {
               {`Send ${times}`}
             </button>
           ))}
-          <button type="button" disabled={served !== true} onClick={explain} data-explain>
-            Explain
-          </button>
-          {token === null ? null : (
-            <button type="button" disabled={served !== true} onClick={reset} data-reset>
+          {isOperator ? (
+            <button type="button" disabled={served !== true} onClick={forget} data-reset>
               Reset
             </button>
-          )}
+          ) : null}
+          <CopyButton label="Copy curl" name="Copy curl for this request" text={curlOf(ask)} />
         </div>
       </form>
-      <div class="bars">
-        {limits.map(({ name, limit, remaining, resetAfterMs, shadow }) => (
-          <div key={name}>
-            <span>{`${name}${shadow ? ' (shadow)' : ''}: ${remaining} of ${limit} left, resets in ${inWords(resetAfterMs)}`}</span>
-            <meter min={0} max={Math.max(1, limit)} value={remaining} aria-label={`${name}: remaining`} />
-          </div>
-        ))}
-      </div>
+      <Rules rules={rules} />
       <ol class="log" aria-live="polite" aria-label="What happened" data-notes>
         {notes.map(({ id, text, mark }) => (
           <li key={id} class={mark}>
@@ -173,6 +163,34 @@ export default function Try(_: { rest: string }) {
   )
 }
 
-function inWords(ms: number | null): string {
-  return ms === null ? 'never' : seconds(ms)
+function AddAttribute({ taken, add }: { taken: readonly string[]; add: (name: string) => void }) {
+  const [name, setName] = useState('')
+  const isFree = name !== '' && name !== 'cost' && !taken.includes(name)
+  const use = () => {
+    if (!isFree) return
+    add(name)
+    setName('')
+  }
+  return (
+    <label>
+      another attribute
+      <span class="attribute">
+        <input
+          value={name}
+          placeholder="name"
+          autocomplete="off"
+          onInput={event => setName(event.currentTarget.value.trim())}
+          onKeyDown={event => {
+            if (event.key !== 'Enter') return
+            event.preventDefault()
+            use()
+          }}
+          data-attribute
+        />
+        <button type="button" class="quiet" aria-label="Add the attribute" disabled={!isFree} onClick={use}>
+          +
+        </button>
+      </span>
+    </label>
+  )
 }
