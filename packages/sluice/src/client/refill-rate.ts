@@ -6,35 +6,30 @@ const TRAVEL_MS = 1000
 const MOVED_MS = 1500
 
 /**
- * Finds out whether a limit refills steadily, as a bucket does, and how fast. As the reset of a bucket, servers send either the
- * time until it is full or how long the rest has to last. Both are a count times the time per unit, rounded up. The reset
- * of a window is neither, so the bounds it gives for the time per unit contradict each other.
+ * Finds out whether a limit refills steadily, as a bucket does, and how fast. Many servers send the time until a bucket is
+ * full: the number of units that were taken, times the time per unit, rounded up. Any other reset, such as that of a window
+ * or the time until one more unit, contradicts this sooner or later.
  */
 export class RefillRate {
   private readonly untilFull = new UnitTime()
-  private readonly restLasts = new UnitTime()
   private shortestMs = Infinity
   private longestMs = 0
 
   observe(limit: number | undefined, remaining: number, waitMs: number): void {
-    // With nothing left, servers send another time: when there will be one more.
-    if (limit === undefined || remaining === 0) return
+    if (limit === undefined) return
     this.untilFull.observe(limit - remaining, waitMs)
-    this.restLasts.observe(remaining, waitMs)
     this.shortestMs = Math.min(this.shortestMs, waitMs)
     this.longestMs = Math.max(this.longestMs, waitMs)
   }
 
   /** The longest that one more unit can take; undefined if the limit is not a bucket, or not known to be one. */
   get unitMs(): number | undefined {
-    if (this.longestMs - this.shortestMs < MOVED_MS) return undefined
-    return this.untilFull.highest ?? this.restLasts.highest
+    return this.longestMs - this.shortestMs < MOVED_MS ? undefined : this.untilFull.highest
   }
 
   /** The server refused, so the estimate is wrong or other clients use the limit too. */
   distrust(): void {
     this.untilFull.giveUp()
-    this.restLasts.giveUp()
   }
 }
 

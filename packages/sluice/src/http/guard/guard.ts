@@ -7,7 +7,7 @@ import type { LimiterOptions } from '../../limiter/limiter.ts'
 import type { LimitMode, LimitOptions } from '../../limiter/limits.ts'
 import { NamedLimiter } from '../../limiter/named-limiter.ts'
 import { storeFor } from '../../limiter/options.ts'
-import type { Maybe } from '../../maybe.ts'
+import { andThen, type Maybe } from '../../maybe.ts'
 import { type PolicyLike, policyOf } from '../../policy.ts'
 import { hashOf } from '../request/identity.ts'
 import { type Reader, RequestFacts } from '../request/request-facts.ts'
@@ -156,10 +156,24 @@ export class Guard {
     reader: Reader<never, Reply>,
   ): Maybe<Outcome | undefined> {
     if (!(decision instanceof ChargedDecision) || decision.charges.length === 0) return undefined // no limit applied
+    if (!this.responseFields.wantsLook(decision, facts))
+      return this.tell(decision, undefined, reservation, facts, reply, reader)
+    const look: Maybe<Decision> = this.limiter.peek(facts)
+    return andThen(look, seen => this.tell(decision, seen, reservation, facts, reply, reader))
+  }
+
+  private tell<Reply>(
+    decision: ChargedDecision,
+    look: Decision | undefined,
+    reservation: GuardReservation | undefined,
+    facts: RequestFacts,
+    reply: Reply,
+    reader: Reader<never, Reply>,
+  ): Maybe<Outcome | undefined> {
     const { responseFields } = this
     const outcome: Outcome = {
       decision,
-      fields: responseFields.fields(decision, facts),
+      fields: responseFields.fields(decision, facts, look),
       expose: facts.isCrossOrigin ? responseFields.exposed : undefined,
       refusal: decision.allowed ? undefined : this.refusal(decision, facts),
       ended: this.follows && decision.allowed ? this.afterResponse.after(decision, reservation, facts) : undefined,

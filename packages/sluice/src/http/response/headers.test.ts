@@ -63,7 +63,7 @@ test.each<[HeaderFamily[], string]>([
 
 const bucket = describe('bucket', tokenBucket({ capacity: 100, refill: '10/s' }), { bucket: 'b1' })
 const window = describe('window', fixedWindow({ limit: 9, window: '1m' }), { bucket: 'w1' })
-const states = [shown({ remaining: 42 }), refused(1500, { limit: 9 })]
+const states = [shown({ remaining: 42, resetAfterMs: 5800 }), refused(1500, { limit: 9 })]
 
 function written(families: readonly HeaderFamily[], binding = 1, of: readonly Shown[] = states) {
   const out: string[] = []
@@ -74,7 +74,7 @@ function written(families: readonly HeaderFamily[], binding = 1, of: readonly Sh
 group('several families at once', () => {
   test('write all their fields', () => {
     expect(written(['draft-11', 'x-bucket'])).toEqual({
-      RateLimit: '"bucket";r=42;t=5, "window";r=0;t=2',
+      RateLimit: '"bucket";r=42;t=1, "window";r=0;t=2',
       'RateLimit-Policy': '"bucket";q=100;w=10, "window";q=9;w=60',
       'X-RateLimit-Limit': '9',
       'X-RateLimit-Remaining': '0',

@@ -1,3 +1,4 @@
+import { TICKS_PER_MS } from '../../clock.ts'
 import type { Decision, LimitState } from '../../decision.ts'
 import type { ChargedDecision } from '../../limiter/charged-decision.ts'
 import { type Policy, policyOf } from '../../policy.ts'
@@ -7,6 +8,7 @@ import type { RequestFacts } from '../request/request-facts.ts'
 import { type Description, describe, exposedNames, type HeaderFamily, writeFields } from './headers.ts'
 
 const NOTHING: readonly string[] = []
+const TICK_MS = 1 / TICKS_PER_MS
 
 /** From a decision to what the caller is told. */
 export class ResponseFields {
@@ -29,13 +31,28 @@ export class ResponseFields {
     this.someQuiet = all.some(({ limit }) => limit.quiet === true)
   }
 
-  /** Name, value, name, value …: of every limit that applied and that the caller may know of. */
-  fields(decision: Decision, facts: RequestFacts): readonly string[] {
+  /**
+   * Whether the limits have to be looked at once more: a window that has nothing left tells when it has one more unit, and
+   * only a refusal knows that.
+   */
+  wantsLook(decision: Decision, facts: RequestFacts): boolean {
+    if (this.families.length === 0 || !decision.allowed) return false
+    return decision.limits.some(
+      state => state.remaining === 0 && !state.shadow && LOOKED_AT.has(this.descriptionOf(state, facts).pace.frees),
+    )
+  }
+
+  /**
+   * Name, value, name, value …: of every limit that applied and that the caller may know of. `look` is the answer to the
+   * look that `wantsLook` asks for.
+   */
+  fields(decision: Decision, facts: RequestFacts, look?: Decision): readonly string[] {
     const { families } = this
     if (families.length === 0) return NOTHING
     const out: string[] = []
-    const shown = decision.limits.filter(state => !state.shadow && !this.isHidden(state))
-    const described = shown.map(state => this.limitOf(state).descriptionFor(facts))
+    const visible = decision.limits.filter(state => !state.shadow && !this.isHidden(state))
+    const shown = look === undefined ? visible : visible.map(state => withNext(state, look))
+    const described = shown.map(state => this.descriptionOf(state, facts))
     // A quiet limit may bind and not be shown: then there is no binding one to show.
     const binding = shown.findIndex(({ name }) => name === decision.policy)
     writeFields(families, described, shown, binding, decision.at, out)
@@ -73,9 +90,24 @@ export class ResponseFields {
     return this.someQuiet && this.limits.get(state.name)?.limit.quiet === true
   }
 
+  private descriptionOf(state: LimitState, facts: RequestFacts): Description {
+    return this.limitOf(state).descriptionFor(facts)
+  }
+
   private limitOf({ name }: LimitState): AnsweredLimit {
     return this.limits.get(name)!
   }
+}
+
+/** Of these only the store knows when one more unit comes free. */
+const LOOKED_AT: ReadonlySet<string> = new Set(['by sub-window', 'by entry'])
+
+function withNext(state: LimitState, look: Decision): LimitState {
+  if (state.remaining > 0) return state
+  const looked = look.limits.find(({ name }) => name === state.name)
+  if (looked === undefined || looked.retryAfterMs === Infinity) return state
+  // What passes by now was a tick away.
+  return { ...state, retryAfterMs: Math.max(TICK_MS, looked.retryAfterMs) }
 }
 
 class AnsweredLimit {

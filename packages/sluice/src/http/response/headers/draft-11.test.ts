@@ -45,18 +45,24 @@ const month = fixedWindow({ limit: 100, align: 'month' })
 const slots = concurrency({ limit: 10, ttl: '30s' })
 
 const rows: readonly Row[] = [
-  ['a token bucket', bucket, shown({ remaining: 93, resetAfterMs: 700 }), { q: 100, w: 10 }, { r: 93, t: 10 }],
+  ['a token bucket', bucket, shown({ remaining: 93, resetAfterMs: 700 }), { q: 100, w: 10 }, { r: 93, t: 1 }],
   ['an empty token bucket', bucket, shown({ remaining: 0, resetAfterMs: 10_000 }), { q: 100, w: 10 }, { r: 0, t: 1 }],
   ['a refused token bucket', bucket, refused(3500), { q: 100, w: 10 }, { r: 0, t: 4 }],
   ['a cost too high', bucket, refused(Infinity, { remaining: 40 }), { q: 100, w: 10 }, { r: 40 }],
   [
     'a leaky bucket',
     leakyBucket({ capacity: 6, leak: '2/m' }),
-    shown({ remaining: 5 }),
+    shown({ limit: 6, remaining: 4, resetAfterMs: 50_000 }),
     { q: 6, w: 180 },
-    { r: 5, t: 150 },
+    { r: 4, t: 20 },
   ],
-  ['a GCRA', gcra({ burst: 20, rate: '5/s' }), shown({ remaining: 7 }), { q: 20, w: 4 }, { r: 7, t: 2 }],
+  [
+    'a GCRA',
+    gcra({ burst: 20, rate: '5/s' }),
+    shown({ limit: 20, remaining: 7, resetAfterMs: 2600 }),
+    { q: 20, w: 4 },
+    { r: 7, t: 1 },
+  ],
   [
     'a fixed window',
     fixedWindow({ limit: 9, window: '1h' }),

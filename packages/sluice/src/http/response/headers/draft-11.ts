@@ -26,12 +26,8 @@ export function writeDraft11(
 
 function limitItem({ remainingItem, pace }: Description, state: Shown, at: number): string {
   const remaining = integer(state.remaining)
-  return remainingItem + remaining + resetParameter(effectiveSeconds(pace, state, remaining, at))
-}
-
-/** What follows the first number of an item of `RateLimit`. */
-export function resetParameter(seconds: number | undefined): string {
-  return seconds === undefined ? '' : `;t=${seconds}`
+  const seconds = effectiveSeconds(pace, state, at)
+  return remainingItem + remaining + (seconds === undefined ? '' : `;t=${seconds}`)
 }
 
 function partitionParameter(base64: string | undefined): string {

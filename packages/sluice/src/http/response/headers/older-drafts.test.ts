@@ -46,7 +46,7 @@ const rows: readonly Row[] = [
     'a bucket',
     bucket,
     shown({ remaining: 95, resetAfterMs: 500 }),
-    { limit: 100, remaining: 95, reset: 10 },
+    { limit: 100, remaining: 95, reset: 1 },
     [[100, { w: 10, burst: 100 }]],
   ],
   [
@@ -68,7 +68,7 @@ const rows: readonly Row[] = [
     'a limit at half its size',
     bucket,
     shown({ limit: 50, remaining: 50 }),
-    { limit: 50, remaining: 50, reset: 5 },
+    { limit: 50, remaining: 50, reset: 0 },
     [[100, { w: 10, burst: 100 }]],
   ],
 ]

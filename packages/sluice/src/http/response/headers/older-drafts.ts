@@ -8,7 +8,7 @@ import { integer } from './structured.ts'
 /** Draft 7: one dictionary. */
 export function writeDraft7({ pace }: Description, state: Shown, at: number, out: string[]): void {
   const remaining = integer(state.remaining)
-  const seconds = effectiveSeconds(pace, state, remaining, at)
+  const seconds = effectiveSeconds(pace, state, at)
   const reset = seconds === undefined ? '' : `, reset=${seconds}`
   out.push('RateLimit', `limit=${integer(state.limit)}, remaining=${remaining}${reset}`)
 }
@@ -16,7 +16,7 @@ export function writeDraft7({ pace }: Description, state: Shown, at: number, out
 /** Draft 6 and before: a field for each number. */
 export function writeDraft6({ pace }: Description, state: Shown, at: number, out: string[]): void {
   const remaining = integer(state.remaining)
-  const seconds = effectiveSeconds(pace, state, remaining, at)
+  const seconds = effectiveSeconds(pace, state, at)
   out.push('RateLimit-Limit', `${integer(state.limit)}`, 'RateLimit-Remaining', `${remaining}`)
   if (seconds !== undefined) out.push('RateLimit-Reset', `${seconds}`)
 }

@@ -5,7 +5,7 @@ import { limitOfPolicy, type Policy } from '../../../policy.ts'
 
 /** How a limit comes free again: what the times in its fields are worked out from. */
 export interface Pace {
-  readonly frees: 'steadily' | 'by sub-window' | 'at the reset' | 'on release'
+  readonly frees: 'steadily' | 'by sub-window' | 'by entry' | 'at the reset' | 'on release'
   /** Steadily: `count` come free every so many ticks. By sub-window: the length of one. Else 0. */
   readonly ticks: number
   readonly count: number
@@ -23,6 +23,8 @@ export function paceOf(policy: Policy): Pace {
       return steady(policy.rate)
     case 'slidingWindow':
       return { frees: 'by sub-window', ticks: ticksOf(policy.windowMs) / policy.buckets, count: 0 }
+    case 'slidingLog':
+      return { frees: 'by entry', ticks: 0, count: 0 }
     case 'concurrency':
       return { frees: 'on release', ticks: 0, count: 0 }
     default:

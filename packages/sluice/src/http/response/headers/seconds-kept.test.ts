@@ -4,7 +4,7 @@ import { createLimiter } from '../../../index.ts'
 import { limitOfPolicy, type Policy } from '../../../policy.ts'
 import { fakeClock } from '../../../testing/index.ts'
 import { KINDS, random, randomPolicy } from '../../../testing/trace.ts'
-import { paceOf } from './pace.ts'
+import { paceOf, windowSeconds } from './pace.ts'
 import { effectiveSeconds } from './seconds.ts'
 
 const TICK_MS = 0.001
@@ -27,9 +27,9 @@ function worn(seed: number, kinds: readonly Policy['kind'][]) {
   const take = (cost: number) => {
     const decision = limiter.consume('a', { cost })
     const { allowed, remaining, at } = decision
-    return { allowed, remaining, seconds: effectiveSeconds(paceOf(policy), decision, remaining, at) }
+    return { allowed, remaining, seconds: effectiveSeconds(paceOf(policy), decision, at) }
   }
-  return { policy, clock, limit, take, passes: (cost: number) => limiter.peek('a', { cost }).allowed }
+  return { policy, clock, limit, limiter, take, passes: (cost: number) => limiter.peek('a', { cost }).allowed }
 }
 
 /** A bucket so large that its rate is not kept exactly, but a little slower than it says. */
@@ -73,16 +73,32 @@ test('whoever has nothing left has something after so many seconds, and of a buc
   )
 })
 
-test('what is left of a bucket or a fixed window is there again so many seconds after it was used', () => {
+test('what is left of a bucket grows by one after so many seconds, and not a second sooner', () => {
   fc.assert(
     fc.property(seeds, seed => {
-      const { clock, take, passes } = worn(seed, [...BUCKETS, 'fixedWindow'])
+      const { clock, limit, take, passes } = worn(seed, BUCKETS)
       take(1)
       const { remaining, seconds } = take(0)
-      if (remaining === 0) return
-      take(remaining)
-      clock.advance(seconds! * 1000)
-      expect(passes(remaining)).toBe(true)
+      if (remaining === 0 || remaining === limit) return
+      if (seconds! > 1) {
+        clock.advance((seconds! - 1) * 1000 - TICK_MS)
+        expect(passes(remaining + 1)).toBe(false)
+        clock.advance(1000 + TICK_MS)
+      } else clock.advance(seconds! * 1000)
+      expect(passes(remaining + 1)).toBe(true)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('with something left the time is never longer than the window', () => {
+  fc.assert(
+    fc.property(seeds, seed => {
+      const { policy, limit, take } = worn(seed, KINDS)
+      take(1)
+      const { remaining, seconds } = take(0)
+      if (remaining === 0 || limit === 0 || seconds === undefined) return
+      expect(seconds).toBeLessThanOrEqual(Math.max(1, windowSeconds(policy)))
     }),
     { numRuns: 500 },
   )

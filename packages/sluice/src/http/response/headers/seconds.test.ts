@@ -33,7 +33,7 @@ test.each([
 })
 
 function effective(policy: Policy, state: Shown, at = AT): number | undefined {
-  return effectiveSeconds(paceOf(policy), state, state.remaining, at)
+  return effectiveSeconds(paceOf(policy), state, at)
 }
 
 const bucket = tokenBucket({ capacity: 100, refill: '10/s' })
@@ -50,9 +50,11 @@ const slots = concurrency({ limit: 10, ttl: '30s' })
 const minute = AT - 123.457
 
 const rows: readonly (readonly [what: string, Policy, Shown, at: number, number | undefined])[] = [
-  ['a full bucket', bucket, shown({ remaining: 100 }), AT, 10],
-  ['a bucket with 99 left', bucket, shown({ remaining: 99, resetAfterMs: 100 }), AT, 10],
-  ['a bucket with 90 left', bucket, shown({ remaining: 90, resetAfterMs: 1000 }), AT, 9],
+  ['a full bucket', bucket, shown({ remaining: 100 }), AT, 0],
+  ['a bucket with 99 left', bucket, shown({ remaining: 99, resetAfterMs: 100 }), AT, 1],
+  ['a slow bucket with 2 left', slow, shown({ limit: 3, remaining: 2, resetAfterMs: 60_000 }), AT, 60],
+  ['the same a while later', slow, shown({ limit: 3, remaining: 2, resetAfterMs: 21_000.001 }), AT, 22],
+  ['a slow bucket with 1 left', slow, shown({ limit: 3, remaining: 1, resetAfterMs: 119_000 }), AT, 59],
   ['a bucket with 1 left', bucket, shown({ remaining: 1, resetAfterMs: 9900 }), AT, 1],
   ['a bucket just emptied', slow, shown({ limit: 3, remaining: 0, resetAfterMs: 180_000 }), AT, 60],
   ['an empty bucket that gains one soon', slow, shown({ limit: 3, remaining: 0, resetAfterMs: 120_000.001 }), AT, 1],
@@ -72,11 +74,14 @@ const rows: readonly (readonly [what: string, Policy, Shown, at: number, number 
   ['a sliding window at the turn', sliding, shown(), minute, 60],
   ['a sliding window a tick before the turn', sliding, shown(), minute - TICK_MS, 1],
   ['a sliding window nobody used', sliding, shown(), minute + 1000, 59],
-  ['a spent sliding window', sliding, shown({ remaining: 0, resetAfterMs: 119_876.543 }), AT, 120],
+  ['a spent sliding window', sliding, shown({ remaining: 0, retryAfterMs: 12_345.6 }), AT, 13],
+  ['a spent sliding window not looked at', sliding, shown({ remaining: 0, resetAfterMs: 119_876.543 }), AT, 61],
+  ['the example of a 60 s window of 3', sliding, shown({ limit: 3, remaining: 0, resetAfterMs: 68_000 }), AT, 28],
   ['sub-windows', inSixths, shown({ remaining: 7, resetAfterMs: 69_876.543 }), AT, 10],
   ['sub-windows later', inSixths, shown({ remaining: 7, resetAfterMs: 69_000 }), minute + 17_000, 3],
   ['a sliding log', log, shown({ remaining: 7, resetAfterMs: 60_000 }), AT, 60],
-  ['a spent sliding log', log, shown({ remaining: 0, resetAfterMs: 60_000 }), AT, 60],
+  ['a spent sliding log', log, shown({ remaining: 0, resetAfterMs: 60_000, retryAfterMs: 4000.001 }), AT, 5],
+  ['a spent sliding log not looked at', log, shown({ remaining: 0, resetAfterMs: 60_000 }), AT, 60],
   ['slots', slots, shown({ limit: 10, remaining: 3, resetAfterMs: 30_000 }), AT, undefined],
   ['slots all taken', slots, shown({ limit: 10, remaining: 0, resetAfterMs: 30_000 }), AT, undefined],
   ['refused slots', slots, refused(29_000.1, { limit: 10 }), AT, 30],

@@ -9,40 +9,52 @@ export function retryAfterSeconds(retryAfterMs: number): number | undefined {
 }
 
 /**
- * `t` of draft 11 and the reset of drafts 6 and 7. The drafts disagree on what it means; this holds under all of them.
- * A refused caller reads what `Retry-After` says, one with nothing left when there will be something, and others how
- * long `remaining` has to last. Undefined where no time would be true.
+ * The wait that every family tells, each in its own form: `t`, `reset`, `X-RateLimit-Reset`. Undefined if no time is true.
+ *
+ * - After a refusal, and with nothing left: until the same cost, or one more unit, passes.
+ * - With something left in a bucket: until there is one more unit; 0 if it is full.
+ * - With something left in a window: until the window or sub-window ends, in a log until it is empty.
  */
-export function effectiveSeconds(pace: Pace, state: Shown, remaining: number, at: number): number | undefined {
-  if (!state.allowed) return retryAfterSeconds(state.retryAfterMs)
-  if (pace.frees === 'on release') return undefined
-  if (remaining === 0) return state.limit === 0 ? undefined : retryAfterSeconds(untilOneMoreMs(pace, state))
-  switch (pace.frees) {
-    case 'steadily':
-      return secondsOfTicks(ticksToFree(remaining, pace))
-    case 'by sub-window':
-      return secondsOfTicks(ticksToNext(pace.ticks, toTicks(at)))
-    default:
-      return secondsUp(state.resetAfterMs)
-  }
+export function effectiveMs(pace: Pace, state: Shown, at: number): number | undefined {
+  const { allowed, limit, retryAfterMs, resetAfterMs } = state
+  if (!allowed) return retryAfterMs === Infinity ? undefined : retryAfterMs
+  if (pace.frees === 'on release' || limit === 0) return undefined
+  const remaining = integer(state.remaining)
+  if (pace.frees === 'steadily') return untilOneMoreMs(pace, state, remaining)
+  if (remaining === 0) return retryAfterMs > 0 ? retryAfterMs : latestForOneMoreMs(pace, state)
+  return pace.frees === 'by sub-window' ? ticksToNext(pace.ticks, toTicks(at)) / TICKS_PER_MS : resetAfterMs
+}
+
+/** `t` of draft 11 and the reset of drafts 6 and 7: at least 1 if the caller has to wait. */
+export function effectiveSeconds(pace: Pace, state: Shown, at: number): number | undefined {
+  const ms = effectiveMs(pace, state, at)
+  if (ms === undefined) return undefined
+  return !state.allowed || integer(state.remaining) === 0 ? retryAfterSeconds(ms) : secondsUp(ms)
 }
 
 /**
- * A bucket is whole when all of it has drained, and takes one more when all but one has; in whole ticks, so that no
- * noise in a double adds a second. Of the other kinds only the reset is known, which is the latest it can be.
+ * A bucket has one more unit when all but that many units have drained. In whole ticks, so that the error of a double does
+ * not add a second.
  */
-function untilOneMoreMs(pace: Pace, { limit, resetAfterMs }: Shown): number {
-  if (pace.frees !== 'steadily') return resetAfterMs
-  return (Math.round(resetAfterMs * TICKS_PER_MS) - Math.floor(ticksToFree(limit - 1, pace))) / TICKS_PER_MS
+function untilOneMoreMs(pace: Pace, { limit, resetAfterMs }: Shown, remaining: number): number {
+  if (remaining >= limit) return 0
+  const resetTicks = Math.round(resetAfterMs * TICKS_PER_MS)
+  return Math.max(0, resetTicks - Math.floor(ticksToFree(limit - remaining - 1, pace))) / TICKS_PER_MS
+}
+
+/**
+ * A window whose counts are not known has one more unit at this time or earlier. In a sliding window this is the time if
+ * everything was counted in the newest sub-window: one unit of it leaves a share of 1 / limit into its last sub-window.
+ */
+function latestForOneMoreMs(pace: Pace, { limit, resetAfterMs }: Shown): number {
+  if (pace.frees !== 'by sub-window') return resetAfterMs
+  const resetTicks = Math.round(resetAfterMs * TICKS_PER_MS)
+  return Math.max(0, resetTicks - pace.ticks + Math.ceil(pace.ticks / limit)) / TICKS_PER_MS
 }
 
 /** Sub-windows start at the Unix epoch. */
 function ticksToNext(subTicks: number, now: number): number {
   return (Math.floor(now / subTicks) + 1) * subTicks - now
-}
-
-export function secondsOfTicks(ticks: number): number {
-  return secondsUp(Math.ceil(ticks) / TICKS_PER_MS)
 }
 
 function secondsUp(ms: number): number {

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { AT, fieldsOf, refused, shown } from '../../../fixtures/headers/read-back.ts'
-import { concurrency, fixedWindow, type Policy, tokenBucket } from '../../../policy.ts'
+import { concurrency, fixedWindow, type Policy, slidingWindow, tokenBucket } from '../../../policy.ts'
 import { describe, type Shown } from './description.ts'
 import { writeX, writeXBucket } from './x.ts'
 
 const window = fixedWindow({ limit: 100, window: '1m' })
+const sliding = slidingWindow({ limit: 100, window: '1m' })
 const bucket = tokenBucket({ capacity: 100, refill: '10/s' })
 const slots = concurrency({ limit: 10, ttl: '30s' })
 
@@ -14,7 +15,9 @@ const rows: readonly Row[] = [
   ['the end of a window', window, shown({ resetAfterMs: 59_876.543 }), '1790013660 1790013660 59.877'],
   ['a tick past a second', window, shown({ resetAfterMs: 59_876.544 }), '1790013661 1790013660.001 59.877'],
   ['a window nobody used', window, shown(), '1790013601 1790013600.124 0'],
-  ['when a bucket is whole', bucket, shown({ resetAfterMs: 9100 }), '1790013610 1790013609.224 9.1'],
+  ['when a bucket has one more', bucket, shown({ remaining: 8, resetAfterMs: 9130 }), '1790013601 1790013600.154 0.03'],
+  ['a bucket that is full', bucket, shown(), '1790013601 1790013600.124 0'],
+  ['a spent sliding window', sliding, shown({ remaining: 0, retryAfterMs: 876.543 }), '1790013601 1790013601 0.877'],
   ['when it passes', bucket, refused(250, { resetAfterMs: 10_000 }), '1790013601 1790013600.374 0.25'],
   ['a block past the reset', bucket, refused(9e5, { resetAfterMs: 10_000 }), '1790014501 1790014500.124 900'],
   ['a refusal to a whole second', window, refused(59_876.543), '1790013660 1790013660 59.877'],
