@@ -143,7 +143,7 @@ class RespConnections {
 }
 
 function checkWhole(name: string, value: number, least: number): void {
-  if (!Number.isInteger(value) || value < least) throw bad(`${name} as a whole number from ${least} on`, value)
+  if (!Number.isInteger(value) || value < least) throw bad(`${name} as a whole number, ${least} or more`, value)
 }
 
 function bad(what: string, got: unknown): SluiceError {
