@@ -135,7 +135,8 @@ function roomImport(from: string, to: string, typeOnly: boolean): string | null 
 }
 
 function packageImport(from: string, specifier: string, typeOnly: boolean): string[] {
-  if (isBuiltin(specifier)) return [`${specifier} does not exist in browsers and workers`]
+  if (isBuiltin(specifier) && !(typeOnly && from === 'http/node.ts'))
+    return [`${specifier} does not exist in browsers and workers`]
   if (/^sluice(\/|$)/.test(specifier)) return ['the library imports its own files by relative path']
   if (typeOnly || LOADED_PEERS[from]?.includes(specifier)) return []
   return [`${specifier} may be imported with \`import type\` only: the library has no dependencies`]

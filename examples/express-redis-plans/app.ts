@@ -12,9 +12,9 @@ export function createApp(store: Store) {
       trustProxy: ['10.0.0.0/8'],
       limits: {
         caller: {
-          policy: plans({ anonymous: '60/h', free: '100/m', pro: '1000/m' }),
+          policy: plans({ anonymous: '60/h', free: '100/m', pro: '1000/m' }, r => r.account?.plan),
           key: firstOf(
-            user(r => r.auth?.userId),
+            user(r => r.account?.userId),
             ip(),
           ),
         },
@@ -32,14 +32,27 @@ export function createApp(store: Store) {
   return app
 }
 
+interface Account {
+  userId: string
+  plan: string
+}
+
+declare global {
+  namespace Express {
+    interface Request {
+      account?: Account | undefined
+    }
+  }
+}
+
 /** Who is asking, and on which plan. A real service finds this in its database. */
-const ACCOUNTS: Readonly<Record<string, { userId: string; plan: string }>> = {
+const ACCOUNTS: Readonly<Record<string, Account>> = {
   'Bearer token-of-fay': { userId: 'fay', plan: 'free' },
   'Bearer token-of-pat': { userId: 'pat', plan: 'pro' },
 }
 
 /** The limiter runs after this, so it knows users who have proved who they are. Everybody else is anonymous. */
 function signIn(request: Request, _: Response, next: NextFunction): void {
-  Object.assign(request, { auth: ACCOUNTS[request.get('authorization') ?? ''] })
+  request.account = ACCOUNTS[request.get('authorization') ?? '']
   next()
 }

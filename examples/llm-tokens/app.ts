@@ -7,9 +7,13 @@ import { askOf, estimate, type Model } from './model.ts'
 /** Keys that were handed out. */
 const KEYS: ReadonlySet<string> = new Set(['key-of-fay', 'key-of-pat'])
 
-/** How many tokens a request has used so far: the handler writes it, the limit reads it when the response has ended. */
-interface ChatRequest extends Request {
-  usedTokens?: number
+declare global {
+  namespace Express {
+    interface Request {
+      /** How many tokens it has used so far: the handler writes it, the limit reads it when the response has ended. */
+      usedTokens?: number
+    }
+  }
 }
 
 export function createApp(model: Model, settings: { clock?: Clock } = {}) {
@@ -21,18 +25,19 @@ export function createApp(model: Model, settings: { clock?: Clock } = {}) {
         policy: tokenBucket({ capacity: 10_000, refill: '10000/m' }),
         key,
         cost: r => estimate(r.body), // set aside at first …
-        settle: (_, r) => r.usedTokens ?? 0, // … and replaced by what it was in the end
+        // … and replaced by what it was in the end. Who leaves before the first token pays the estimate.
+        settle: ({ aborted }, r) => r.usedTokens ?? (aborted ? estimate(r.body) : 0),
       },
       streams: { policy: concurrency({ limit: 2, ttl: '5m' }), key },
     },
   })
   const app = express()
   app.use(express.json())
-  app.post('/chat', limited, (request: ChatRequest, response) => chat(model, request, response))
+  app.post('/chat', limited, (request, response) => chat(model, request, response))
   return app
 }
 
-async function chat(model: Model, request: ChatRequest, response: Response): Promise<void> {
+async function chat(model: Model, request: Request, response: Response): Promise<void> {
   const ask = askOf(request.body)
   if (ask === undefined) {
     response.status(400).json({ error: 'expected { prompt, maxTokens }' })

@@ -1,9 +1,10 @@
+import type { Request } from 'express'
 import { type RoutedRequest, routeOf } from './adapters/express-routes.ts'
 import { guardFrom } from './adapters/guard-from.ts'
 import { guardNode, type Next, type NodeRequest, type NodeResponse, nodeReader } from './adapters/node-exchange.ts'
 import type { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
-import type { Reader } from './request/request-facts.ts'
+import type { Reader, RequestView } from './request/request-facts.ts'
 
 export type { GuardOptions } from './guard/guard-options.ts'
 
@@ -19,8 +20,11 @@ const reader: Reader<ExpressRequest, NodeResponse> = {
   route: routeOf,
 }
 
+/** What functions in the options are handed. Express' `header` answers `set-cookie` with a list: its type is kept. */
+export type ExpressView = RequestView<Request> & Pick<Request, 'header'>
+
 /** `app.use(rateLimit({ policy: '100/m' }))`, for Express and Connect. */
-export function rateLimit(options: GuardOptions | Guard) {
+export function rateLimit(options: GuardOptions<ExpressView> | Guard) {
   const guard = guardFrom(options)
   return function sluice(request: ExpressRequest, response: NodeResponse, next: Next): void {
     guardNode(guard, reader, request, response, next)

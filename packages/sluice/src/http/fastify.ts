@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { expected } from '../errors.ts'
 import { configOf, type RouteConfig, type Routed } from './adapters/fastify-route.ts'
 import { guardFrom } from './adapters/guard-from.ts'
@@ -14,24 +15,24 @@ import { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Outcome } from './guard/outcome.ts'
 import type { Route } from './guard/route-options.ts'
-import type { Reader } from './request/request-facts.ts'
+import type { Reader, RequestView } from './request/request-facts.ts'
 import type { Refusal } from './response/refusal.ts'
 
 export type { GuardOptions } from './guard/guard-options.ts'
 export type { Route } from './guard/route-options.ts'
 
 /** The parts of a Fastify request, reply and instance that this adapter uses. */
-export interface FastifyRequest extends Routed {
+export interface FastifyRequestShape extends Routed {
   readonly raw: NodeRequest
   readonly method: string
   readonly originalUrl: string
 }
-export interface FastifyReply extends HeaderResponse {
+export interface FastifyReplyShape extends HeaderResponse {
   readonly raw: NodeResponse
   code(status: number): unknown
   send(body: string): unknown
 }
-export interface FastifyInstance {
+export interface FastifyInstanceShape {
   // biome-ignore lint/suspicious/noExplicitAny: the hooks of Fastify have one signature each, told apart by their names.
   addHook(name: any, hook: any): unknown
   decorate(name: symbol, value: boolean): unknown
@@ -45,11 +46,13 @@ interface NewRoute {
 
 /** The hook that runs the guard. `'preHandler'` sees the body and the user; `'onRequest'`, the default, is the cheapest. */
 export type Hook = 'onRequest' | 'preParsing' | 'preValidation' | 'preHandler'
-export type FastifyOptions = (GuardOptions | { guard: Guard }) & { hook?: Hook }
+/** What functions in the options are handed. */
+export type FastifyView = RequestView<FastifyRequest>
+export type FastifyOptions = (GuardOptions<FastifyView> | { guard: Guard }) & { hook?: Hook }
 
 const HOOKS: readonly unknown[] = ['onRequest', 'preParsing', 'preValidation', 'preHandler']
 
-const reader: Reader<FastifyRequest, FastifyReply> = {
+const reader: Reader<FastifyRequestShape, FastifyReplyShape> = {
   method: request => request.method,
   target: request => request.originalUrl,
   header: (request, name) => nodeReader.header(request.raw, name),
@@ -68,7 +71,7 @@ const ROUTES_READ = Symbol.for('sluice.routes-read')
  */
 export const rateLimit = Object.assign(
   // Async, so that bad options reject `ready()`: a synchronous throw would end the process.
-  async function sluice(app: FastifyInstance, { hook = 'onRequest', ...rest }: FastifyOptions): Promise<void> {
+  async function sluice(app: FastifyInstanceShape, { hook = 'onRequest', ...rest }: FastifyOptions): Promise<void> {
     if (!HOOKS.includes(hook)) throw expected('SLUICE_BAD_OPTION', `hook ${HOOKS.join(', ')}`, hook)
     const guard = guardOf(rest)
     const isFirst = !app.hasDecorator(ROUTES_READ)
@@ -76,7 +79,7 @@ export const rateLimit = Object.assign(
     app.addHook('onRoute', ({ config, method, url }: NewRoute) => {
       guardFor({ ...config, method, url }, guard, isFirst) // throws at registration if the route's options are wrong
     })
-    app.addHook(hook, (request: FastifyRequest, reply: FastifyReply, third: unknown, fourth: unknown) => {
+    app.addHook(hook, (request: FastifyRequestShape, reply: FastifyReplyShape, third: unknown, fourth: unknown) => {
       // `preParsing` passes the payload between reply and callback.
       const next = (fourth ?? third) as Next
       const asked = guardFor(configOf(request), guard, isFirst)?.ask(request, reply, reader)
@@ -89,7 +92,7 @@ export const rateLimit = Object.assign(
   { [Symbol.for('skip-override')]: true, [Symbol.for('fastify.display-name')]: 'sluice' },
 )
 
-function guardOf(options: GuardOptions | { guard: Guard }): Guard {
+function guardOf(options: GuardOptions<FastifyView> | { guard: Guard }): Guard {
   if (!('guard' in options)) return guardFrom(options)
   if (!(options.guard instanceof Guard)) throw expected('SLUICE_BAD_OPTION', 'guard from createGuard()', options.guard)
   const beside = Object.keys(options).find(option => option !== 'guard')
@@ -120,7 +123,7 @@ function nameOf({ method = '', url = '' }: RouteConfig): string {
 }
 
 /** Writes the outcome to the reply, and returns whether the handler may run. */
-function goesOn(outcome: Outcome | undefined, reply: FastifyReply): boolean {
+function goesOn(outcome: Outcome | undefined, reply: FastifyReplyShape): boolean {
   if (outcome === undefined) return true
   setFields(outcome, reply)
   if (outcome.ended !== undefined) follow(outcome, reply.raw)
@@ -129,12 +132,12 @@ function goesOn(outcome: Outcome | undefined, reply: FastifyReply): boolean {
   return false
 }
 
-function goOnLater(asked: Promise<Outcome | undefined>, reply: FastifyReply, next: Next): void {
+function goOnLater(asked: Promise<Outcome | undefined>, reply: FastifyReplyShape, next: Next): void {
   unlessAnswered(asked, reply.raw, false, outcome => goesOn(outcome, reply)).then(goes => goes && next(), next)
 }
 
 /** For HEAD too: Fastify keeps the length and drops the body. */
-function refuse({ status, body }: Refusal, reply: FastifyReply): void {
+function refuse({ status, body }: Refusal, reply: FastifyReplyShape): void {
   reply.code(status)
   reply.send(body)
 }

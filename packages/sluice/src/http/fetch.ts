@@ -3,9 +3,12 @@ import { guardFrom } from './adapters/guard-from.ts'
 import { peerOf } from './adapters/peer-address.ts'
 import type { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
-import type { Reader } from './request/request-facts.ts'
+import type { Reader, RequestView } from './request/request-facts.ts'
 
 export type { GuardOptions } from './guard/guard-options.ts'
+
+/** What functions in the options are handed. */
+export type FetchView = RequestView<Request>
 
 /** `Rest` is what the runtime passes after the request: `{ params }` in Next.js, connection info in Deno, the server in Bun. */
 type FetchHandler<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>
@@ -14,7 +17,7 @@ type FetchHandler<Rest extends unknown[]> = (request: Request, ...rest: Rest) =>
  * `export const GET = rateLimit({ policy: '100/m', trustProxy: 1 })(handler)`: for Next.js route handlers, `Deno.serve`,
  * `Bun.serve`, workers, and any other handler that takes a `Request` and returns a `Response`.
  */
-export function rateLimit(options: GuardOptions | Guard) {
+export function rateLimit(options: GuardOptions<FetchView> | Guard) {
   const guard = guardFrom(options)
   return function limited<Rest extends unknown[]>(handler: FetchHandler<Rest>) {
     return async function sluice(request: Request, ...rest: Rest): Promise<Response> {

@@ -1,3 +1,4 @@
+import type { Context } from 'hono'
 import type { Maybe } from '../maybe.ts'
 import { followResponse, setFields, whenAborted, withFields } from './adapters/fetch-response.ts'
 import { guardFrom } from './adapters/guard-from.ts'
@@ -5,10 +6,13 @@ import { peerOf } from './adapters/peer-address.ts'
 import type { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Outcome } from './guard/outcome.ts'
-import type { Reader } from './request/request-facts.ts'
+import type { Reader, RequestView } from './request/request-facts.ts'
 import type { Refusal } from './response/refusal.ts'
 
 export type { GuardOptions } from './guard/guard-options.ts'
+
+/** What functions in the options are handed. Types of variables come from `ContextVariableMap`. */
+export type HonoView = RequestView<Context>
 
 /** The parts of a Hono context that this adapter uses. */
 export interface HonoContext {
@@ -40,7 +44,7 @@ const reader: Reader<HonoContext, HonoContext> = {
 }
 
 /** `app.use(rateLimit({ policy: '100/m' }))`, wherever Hono runs. */
-export function rateLimit(options: GuardOptions | Guard) {
+export function rateLimit(options: GuardOptions<HonoView> | Guard) {
   const guard = guardFrom(options)
   return function sluice(context: HonoContext, next: () => Promise<void>): Promise<Response | undefined> {
     const asked: Maybe<Outcome | undefined> = guard.ask(context, context, reader)

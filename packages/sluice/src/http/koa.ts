@@ -1,3 +1,4 @@
+import type { DefaultState, ExtendableContext } from 'koa'
 import type { Maybe } from '../maybe.ts'
 import { guardFrom } from './adapters/guard-from.ts'
 import {
@@ -11,10 +12,13 @@ import {
 import type { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Outcome } from './guard/outcome.ts'
-import type { Reader } from './request/request-facts.ts'
+import type { Reader, RequestView } from './request/request-facts.ts'
 import type { Refusal } from './response/refusal.ts'
 
 export type { GuardOptions } from './guard/guard-options.ts'
+
+/** What functions in the options are handed. */
+export type KoaView = RequestView<ExtendableContext & { state: DefaultState }>
 
 /** The parts of a Koa context that this adapter uses. */
 export interface KoaContext {
@@ -44,7 +48,7 @@ const reader: Reader<KoaContext, NodeResponse> = {
 }
 
 /** `app.use(rateLimit({ policy: '100/m' }))`. */
-export function rateLimit(options: GuardOptions | Guard) {
+export function rateLimit(options: GuardOptions<KoaView> | Guard) {
   const guard = guardFrom(options)
   return function sluice(context: KoaContext, next: () => Promise<unknown>): Promise<unknown> {
     const asked: Maybe<Outcome | undefined> = guard.ask(context, context.res, reader)

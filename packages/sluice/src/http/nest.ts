@@ -13,18 +13,25 @@ import { type HeaderResponse, setFields } from './adapters/set-fields.ts'
 import type { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Outcome } from './guard/outcome.ts'
-import type { Reader } from './request/request-facts.ts'
+import type { Reader, RequestView } from './request/request-facts.ts'
 
 export { Cost, RateLimit, SkipRateLimit } from './adapters/nest-decorators.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
 export type { Route } from './guard/route-options.ts'
 
-/** The parts that requests and responses of Express and Fastify have in common. */
-interface NestRequest extends NodeRequest {
+/** What requests of Express and Fastify have in common. */
+export interface NestRequest extends NodeRequest {
   readonly originalUrl?: string
+  readonly hostname?: string
+  readonly params?: unknown
+  readonly query?: unknown
+  readonly body?: unknown
   readonly route?: { readonly path?: unknown }
   readonly routeOptions?: { readonly url?: string }
 }
+/** What functions in the options are handed. */
+export type NestView = RequestView<NestRequest>
+
 interface NestResponse extends HeaderResponse {
   readonly raw?: NodeResponse
 }
@@ -47,7 +54,7 @@ const asked = new WeakMap<NestRequest, readonly Guard[]>()
 export class RateLimitGuard implements CanActivate {
   readonly guard: Guard
 
-  constructor(options: GuardOptions | Guard) {
+  constructor(options: GuardOptions<NestView> | Guard) {
     this.guard = guardFrom(options)
   }
 
@@ -89,7 +96,7 @@ function bodyOf(text: string): string | object {
 interface AsyncOptions {
   imports?: NonNullable<DynamicModule['imports']>
   inject?: NonNullable<FactoryProvider['inject']>
-  useFactory: (...injected: never[]) => GuardOptions | Guard | Promise<GuardOptions | Guard>
+  useFactory: (...injected: never[]) => GuardOptions<NestView> | Guard | Promise<GuardOptions<NestView> | Guard>
 }
 
 class SluiceModule {}
@@ -100,7 +107,7 @@ Inject(GUARD)(RateLimitGuard, undefined, 0)
 
 /** `imports: [RateLimitModule.forRoot({ policy: '100/m' })]` limits every HTTP handler of the application. */
 export const RateLimitModule = {
-  forRoot(options: GuardOptions | Guard): DynamicModule {
+  forRoot<R = NestView>(options: GuardOptions<R> | Guard): DynamicModule {
     return moduleOf({ provide: GUARD, useValue: guardFrom(options) })
   },
 

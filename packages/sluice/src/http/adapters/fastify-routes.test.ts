@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { farMemory } from '../../fixtures/stores/far-memory.ts'
 import { slidingWindow } from '../../policy.ts'
 import { fakeClock } from '../../testing/index.ts'
-import { type Hook, type Route, rateLimit } from '../fastify.ts'
+import { type FastifyView, type Hook, type Route, rateLimit } from '../fastify.ts'
 import { createGuard, type GuardOptions, header, type RequestView, route } from '../index.ts'
 
 const clock = fakeClock()
@@ -258,7 +258,7 @@ describe('the hook', () => {
     const app = open()
     const seen: unknown[] = []
     const steps: string[] = []
-    const limits = { one: { policy: '1/m', key: (r: RequestView) => (seen.push(r.body) > 0 ? r.ip : '') } } as const
+    const limits = { one: { policy: '1/m', key: (r: FastifyView) => (seen.push(r.body) > 0 ? r.ip : '') } } as const
     await app.register(rateLimit, { clock, hook, limits })
     app.addHook('preValidation', async () => void steps.push('validates'))
     app.post('/', async () => String(steps.push('answers')))
@@ -351,7 +351,9 @@ test("Fastify's own types take every way to register it, and nothing else", asyn
   const app = open()
   app.register(rateLimit, { policy: '5/m' })
   app.register(rateLimit, () => five)
-  app.register(rateLimit, { limits: { one: { policy: '5/m', key: r => r.ip, cost: r => r.body.size } } })
+  app.register(rateLimit, {
+    limits: { one: { policy: '5/m', key: r => r.ip, cost: r => (r.body as { size: number }).size } },
+  })
   app.register(rateLimit, { policy: '5/m', key: header('x'), skip: r => r.route === '/', hook: 'preHandler' })
   app.register(rateLimit, { guard: createGuard(five), hook: 'preParsing' })
   fastify({ http2: true }).register(rateLimit, { policy: '5/m' })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ask, askLater, heard, leftIn, serve, statuses } from '../../fixtures/http/fake-exchange.ts'
+import { ask, askLater, type FakeView, heard, leftIn, serve, statuses } from '../../fixtures/http/fake-exchange.ts'
 import { fiveOfEach } from '../../fixtures/limiter/five-of-each.ts'
 import { flush } from '../../fixtures/limiter/passing-time.ts'
 import { RemoteMemory } from '../../fixtures/stores/remote-memory.ts'
@@ -60,7 +60,7 @@ describe('countWhen', () => {
   test('sees the response and the request', () => {
     const clock = fakeClock()
     const seen: unknown[] = []
-    const countWhen: GuardLimit['countWhen'] = (response, r) => {
+    const countWhen: GuardLimit<FakeView>['countWhen'] = (response, r) => {
       seen.push(response, r.user)
       return true
     }

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { ask, type FakeRequest, heard, leftIn, serve, statuses } from '../../fixtures/http/fake-exchange.ts'
+import {
+  ask,
+  type FakeRequest,
+  type FakeView,
+  heard,
+  leftIn,
+  serve,
+  statuses,
+} from '../../fixtures/http/fake-exchange.ts'
 import type { Any } from '../../fixtures/limiter/misuse.ts'
 import { concurrency, fixedWindow } from '../../index.ts'
 import { policyOf } from '../../policy.ts'
@@ -36,7 +44,7 @@ describe('a key that is none is the address, and an event says so', () => {
     ['a helper that was not called', user],
     ['a promise', async () => 'ann'],
     ['a promise that rejects', rejects],
-    ['a helper whose function throws', user(r => r.session.user.id)],
+    ['a helper whose function throws', user((r: FakeView) => r.session.user.id)],
     ['a part that throws', all(user(throws), route())],
     ['a choice that throws', firstOf(user(throws), ip())],
     ['verify throws', apiKey({ verify: throws })],

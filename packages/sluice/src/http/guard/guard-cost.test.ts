@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ask, type FakeRequest, leftIn } from '../../fixtures/http/fake-exchange.ts'
+import { ask, type FakeRequest, type FakeView, leftIn } from '../../fixtures/http/fake-exchange.ts'
 import { fixedWindow } from '../../index.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { createGuard, type GuardLimit, ip } from '../index.ts'
@@ -9,7 +9,7 @@ const of = (limit: number) => fixedWindow({ limit, window: '1m' })
 describe('cost', () => {
   const table = { '/search': 5, 'POST /orders': 3, '/orders': 2, '/free': 0, '/': 7 }
 
-  test.each<[string, GuardLimit['cost'], FakeRequest, number]>([
+  test.each<[string, GuardLimit<FakeView>['cost'], FakeRequest, number]>([
     ['a number', 4, {}, 4],
     ['a function', r => r.items, { items: 6 }, 6],
     ['0, which only looks', 0, {}, 0],

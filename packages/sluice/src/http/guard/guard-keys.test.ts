@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ask, type FakeRequest, heard, leftIn } from '../../fixtures/http/fake-exchange.ts'
+import { ask, type FakeRequest, type FakeView, heard, leftIn } from '../../fixtures/http/fake-exchange.ts'
 import { fixedWindow } from '../../policy.ts'
 import { fakeClock } from '../../testing/index.ts'
-import { all, createGuard, type GuardLimit, type GuardOptions, ip, type RequestView, route } from '../index.ts'
+import { all, createGuard, type GuardLimit, type GuardOptions, ip, route } from '../index.ts'
 
 const PLENTY = 1_000_000
 const policy = fixedWindow({ limit: PLENTY, window: '1h' })
@@ -91,14 +91,14 @@ describe('keys of address and route', () => {
 
 describe('no key is taken for another', () => {
   test('where a function of the user says who it is', () => {
-    const guard = open({ limits: { ...limits, user: { policy, key: (r: RequestView) => r.user } } } as object)
+    const guard = open({ limits: { ...limits, user: { policy, key: (r: FakeView) => r.user } } } as object)
     const left = ['ann', 'bob', 'ann'].map(user => leftIn(ask(guard, { route: '/a', user })).user)
     expect(left).toEqual([PLENTY - 1, PLENTY - 1, PLENTY - 2])
   })
 
   test('where a limit applies only sometimes', () => {
     const guard = open({
-      limits: { ...limits, some: { policy, key: route(), when: (r: RequestView) => r.applies } },
+      limits: { ...limits, some: { policy, key: route(), when: (r: FakeView) => r.applies } },
     } as object)
     const left = [true, false, true].map(applies => leftIn(ask(guard, { route: '/a', applies })).some)
     expect(left).toEqual([PLENTY - 1, undefined, PLENTY - 2])

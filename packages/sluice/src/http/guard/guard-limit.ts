@@ -8,16 +8,16 @@ import type { RequestView } from '../request/request-facts.ts'
 import type { ResponseEnd } from './ended.ts'
 
 /** One limit of a guard, as a user writes it. `r` is the framework's request with the facts of `RequestView` on top. */
-export interface GuardLimit {
+export interface GuardLimit<R = RequestView> {
   /** What is allowed, or a function (such as `plans()`) that chooses it for a request. */
-  policy: PolicyLike | ((r: RequestView) => PolicyLike)
+  policy: PolicyLike | ((r: R) => PolicyLike)
   /** Who is counted together. Without `key` everybody is, and a refusal is a 503: it is not the caller's own quota. */
-  key?: Identity | ((r: RequestView) => Key | number | undefined)
+  key?: Identity<R> | ((r: R) => Key | number | undefined)
   /** False means that the limit does not apply. */
-  when?: (r: RequestView) => boolean
+  when?: (r: R) => boolean
   /** 1 by default; a number, a table by route (`{ '/search': 5, 'POST /orders': 10 }`), or a function. */
-  cost?: number | Readonly<Record<string, number>> | ((r: RequestView) => number)
-  mode?: LimitMode | ((r: RequestView) => LimitMode)
+  cost?: number | Readonly<Record<string, number>> | ((r: R) => number)
+  mode?: LimitMode | ((r: R) => LimitMode)
   /** Enforced for so many percent of the keys, always the same ones; a shadow for the others. */
   rollout?: number
   replaces?: string
@@ -27,11 +27,11 @@ export interface GuardLimit {
   /** Says nothing about the count: for keys that the caller has not proved to be theirs, such as the name in a login. */
   quiet?: boolean
   /** Counts only responses of which this is true. Until then the request counts, so that nobody tries many at once. */
-  countWhen?: (response: ResponseEnd, r: RequestView) => boolean
+  countWhen?: (response: ResponseEnd, r: R) => boolean
   /** A response of which this is true makes the key forget what was counted. */
-  resetWhen?: (response: ResponseEnd, r: RequestView) => boolean
+  resetWhen?: (response: ResponseEnd, r: R) => boolean
   /** What was really used, known when the response has ended; `cost` is the estimate set aside until then. */
-  settle?: 'ms' | 'bytes' | ((response: ResponseEnd, r: RequestView) => number)
+  settle?: 'ms' | 'bytes' | ((response: ResponseEnd, r: R) => number)
   /**
    * Requests within the burst wait for their turn instead of starting all at once: those after the first `delay` further
    * ones, or all but the first. As nginx does with `limit_req … delay=`. For bucket kinds.

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { ask, type FakeRequest, headersOf, heard, leftIn, statuses } from '../../fixtures/http/fake-exchange.ts'
+import {
+  ask,
+  type FakeRequest,
+  type FakeView,
+  headersOf,
+  heard,
+  leftIn,
+  statuses,
+} from '../../fixtures/http/fake-exchange.ts'
 import { concurrency, fixedWindow, tokenBucket } from '../../index.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { createGuard, type GuardLimit, ip, user } from '../index.ts'
@@ -18,7 +26,7 @@ describe('one limit', () => {
     })
   })
 
-  test.each<[string, GuardLimit['key'], FakeRequest, FakeRequest]>([
+  test.each<[string, GuardLimit<FakeView>['key'], FakeRequest, FakeRequest]>([
     ['an identity helper', user(), { user: { id: 'a' } }, { user: { id: 'b' } }],
     ['a function of the request', r => r.user.name, { user: { name: 'a' } }, { user: { name: 'b' } }],
     ['a function that answers a number', r => r.account, { account: 1 }, { account: 2 }],
@@ -132,7 +140,7 @@ test('every decision is told, with the request it was made for', () => {
   const guard = createGuard({
     policy: of(1),
     clock: clock(),
-    onDecision: (decision, r) => {
+    onDecision: (decision, r: FakeView) => {
       onDecision(decision)
       seen.push(r.user)
     },

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { ask, type FakeRequest, headersOf, problemOf, statuses, statusOf } from '../../fixtures/http/fake-exchange.ts'
+import {
+  ask,
+  type FakeRequest,
+  type FakeView,
+  headersOf,
+  problemOf,
+  statuses,
+  statusOf,
+} from '../../fixtures/http/fake-exchange.ts'
 import { fixedWindow } from '../../index.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { createGuard, type GuardSettings } from '../index.ts'
@@ -86,6 +94,6 @@ describe('skip', () => {
   })
 
   test('with nothing to say skips nobody', () => {
-    expect(second({ skip: r => r.user?.isAdmin }, {})).toBe(429)
+    expect(second({ skip: r => (r as FakeView).user?.isAdmin }, {})).toBe(429)
   })
 })

@@ -12,18 +12,18 @@ import { checkGuardLimit, GUARD_LIMIT_OPTIONS, type GuardLimit } from './guard-l
 import type { PreflightOption } from './preflights.ts'
 
 /** What every adapter's `rateLimit` takes. */
-export type GuardOptions = GuardSettings & (OneLimit | SeveralLimits)
+export type GuardOptions<R = RequestView> = GuardSettings<R> & (OneLimit<R> | SeveralLimits<R>)
 
 /** Short for one limit named `default`, by client address unless `key` says otherwise. */
-export type OneLimit = GuardLimit & { limits?: never }
+export type OneLimit<R = RequestView> = GuardLimit<R> & { limits?: never }
 
-export interface SeveralLimits {
+export interface SeveralLimits<R = RequestView> {
   /** All of them or none of them. */
-  limits: Readonly<Record<string, GuardLimit>>
+  limits: Readonly<Record<string, GuardLimit<R>>>
   policy?: never
 }
 
-export interface GuardSettings extends SiteOptions {
+export interface GuardSettings<R = RequestView> extends SiteOptions {
   /** Tells this guard's state from that of others in the same store. `'default'` by default. */
   name?: string
   prefix?: string
@@ -34,7 +34,7 @@ export interface GuardSettings extends SiteOptions {
   /** `'draft-11'` by default, several at once, or false for none. */
   headers?: HeaderFamily | readonly HeaderFamily[] | false
   /** Requests that no limit concerns. */
-  skip?: (r: RequestView) => boolean
+  skip?: (r: R) => boolean
   /** Addresses (ranges such as `'10.0.0.0/8'`) that no limit concerns. */
   allow?: readonly string[]
   /** Addresses that are not served at all: 403. They win over `allow`. */
@@ -42,9 +42,9 @@ export interface GuardSettings extends SiteOptions {
   /** How many CORS preflights an address may send, `'600/m'` by default; `'count'` treats them as any request. */
   preflight?: PreflightOption
   /** Changes the answer to a refused request: what it returns stands in place of what it was handed. */
-  refuse?: (refusal: RefusalParts, decision: Decision, r: RequestView) => Partial<RefusalParts> | undefined
+  refuse?: (refusal: RefusalParts, decision: Decision, r: R) => Partial<RefusalParts> | undefined
   /** Called with every decision, refused or not. */
-  onDecision?: (decision: Decision, r: RequestView) => void
+  onDecision?: (decision: Decision, r: R) => void
   onEvent?: (event: GuardEvent) => void
 }
 

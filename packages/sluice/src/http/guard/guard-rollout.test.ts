@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ask, headersOf, heard, leftIn, statuses } from '../../fixtures/http/fake-exchange.ts'
+import { ask, type FakeView, headersOf, heard, leftIn, statuses } from '../../fixtures/http/fake-exchange.ts'
 import { type Any, codeOf } from '../../fixtures/limiter/misuse.ts'
 import { fixedWindow } from '../../index.ts'
 import { fakeClock } from '../../testing/index.ts'
@@ -113,7 +113,7 @@ describe('rollout', () => {
   })
 
   test('goes by keys of several parts, too', () => {
-    const key: GuardLimit['key'] = r => ['org', r.user.id]
+    const key: GuardLimit<FakeView>['key'] = r => ['org', r.user.id]
     const guard = createGuard({ limits: { strict: { policy: of(0), key, rollout: 50 } }, clock: fakeClock() })
     const first = Array.from({ length: 100 }, (_, id) => statuses(guard, 1, by(id))[0])
     expect(new Set(first)).toEqual(new Set([200, 429]))

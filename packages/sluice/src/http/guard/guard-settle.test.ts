@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ask, headersOf, leftIn, serve, statuses } from '../../fixtures/http/fake-exchange.ts'
+import { ask, type FakeView, headersOf, leftIn, serve, statuses } from '../../fixtures/http/fake-exchange.ts'
 import { fixedWindow, tokenBucket } from '../../index.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { createGuard, type GuardLimit, ip } from '../index.ts'
@@ -24,7 +24,7 @@ describe('settle', () => {
   })
 
   test('charges whatever a function of the response says, and nothing for nothing', () => {
-    const settle: GuardLimit['settle'] = ({ status }, r) => (status === 304 ? 0 : r.tokens)
+    const settle: GuardLimit<FakeView>['settle'] = ({ status }, r) => (status === 304 ? 0 : r.tokens)
     const guard = createGuard({ policy: of(1000), settle, cost: 100, clock: fakeClock() })
     serve(guard, { tokens: 7 }, 304)
     serve(guard, { tokens: 7 }, 200)

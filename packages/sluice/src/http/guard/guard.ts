@@ -10,7 +10,7 @@ import { storeFor } from '../../limiter/options.ts'
 import { andThen, type Maybe } from '../../maybe.ts'
 import { type PolicyLike, policyOf } from '../../policy.ts'
 import { hashOf } from '../request/identity.ts'
-import { type Reader, RequestFacts } from '../request/request-facts.ts'
+import { type Reader, RequestFacts, type RequestView } from '../request/request-facts.ts'
 import { type Site, siteOf } from '../request/request-reading.ts'
 import { changed } from '../response/changed-refusal.ts'
 import { headerFamilies } from '../response/headers.ts'
@@ -30,8 +30,9 @@ import { type Route, withRoute } from './route-options.ts'
 import { safeLimits } from './safe-limits.ts'
 
 /** `rateLimit` of every adapter takes a guard in place of its options: to share one, or to change it while it runs. */
-export function createGuard(options: GuardOptions): Guard {
-  return new Guard(options)
+export function createGuard<R = RequestView>(options: GuardOptions<R>): Guard {
+  // `R` is what the user says the requests are. The adapter makes its view of each for them.
+  return new Guard(options as GuardOptions<never> as GuardOptions)
 }
 
 /** From a request to what becomes of it, whatever the framework: who asks, what it costs, one decision, the answer. */

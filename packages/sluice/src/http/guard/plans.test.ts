@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { ask, type FakeRequest, headersOf, heard, leftIn, statuses } from '../../fixtures/http/fake-exchange.ts'
+import {
+  ask,
+  type FakeRequest,
+  type FakeView,
+  headersOf,
+  heard,
+  leftIn,
+  statuses,
+} from '../../fixtures/http/fake-exchange.ts'
 import { type Any, codeOf } from '../../fixtures/limiter/misuse.ts'
 import { fixedWindow, slidingLog, tokenBucket } from '../../index.ts'
 import { policyOf } from '../../policy.ts'
@@ -63,7 +71,7 @@ describe('an unknown plan', () => {
   })
 
   test('a planOf that throws gets the strictest, and an event', () => {
-    const policy = plans(table, r => r.account.plan)
+    const policy = plans(table, r => (r as FakeView).account.plan)
     const { guard, fallbacks } = guarded(policy)
     expect(statuses(guard, 3)).toEqual([200, 200, 429])
     expect(fallbacks()[0]).toBe(`caller policy: ${JSON.stringify(policyOf('2/m'))}`)

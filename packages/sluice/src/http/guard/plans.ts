@@ -1,12 +1,13 @@
 import { brand } from '../../brand.ts'
 import { expected } from '../../errors.ts'
 import { type Policy, type PolicyLike, policyOf } from '../../policy.ts'
+import type { FoundOnRequest } from '../request/identity.ts'
 import type { RequestView } from '../request/request-facts.ts'
 import { strictest } from './strictest.ts'
 
 /** A policy by plan. It can be changed while it runs; what a caller has used stays used. */
-export interface Plans {
-  (r: RequestView): Policy
+export interface Plans<R = RequestView> {
+  (r: R): Policy
   /** What somebody gets whose plan is not in the table. */
   readonly strictest: Policy
   /** Adds a plan or changes one, at once. */
@@ -29,9 +30,14 @@ brand('UnknownPlan', UnknownPlan)
  * `plans({ anonymous: '60/h', free: '100/m', pro: '1000/m' })` as a limit's `policy`. The plan is `r.user.plan`,
  * `r.auth.plan` or `r.plan` unless `planOf` says otherwise; who has none is `anonymous`, or gets the strictest.
  */
+export function plans(table: Readonly<Record<string, PolicyLike>>): Plans
+export function plans<R = RequestView>(
+  table: Readonly<Record<string, PolicyLike>>,
+  planOf: (r: R) => string | undefined,
+): Plans<R>
 export function plans(
   table: Readonly<Record<string, PolicyLike>>,
-  planOf: (r: RequestView) => string | undefined = r => r.user?.plan ?? r.auth?.plan ?? r.plan,
+  planOf: (r: RequestView) => string | undefined = foundPlan,
 ): Plans {
   if (typeof table !== 'object' || table === null || Object.keys(table).length === 0) {
     throw expected('SLUICE_BAD_OPTION', "plans such as { anonymous: '60/h', pro: '1000/m' }", table)
@@ -54,4 +60,9 @@ export function plans(
   return Object.defineProperties(Object.assign(choose, { set }), {
     strictest: { get: () => least },
   }) as unknown as Plans
+}
+
+function foundPlan(r: RequestView): string | undefined {
+  const { user, auth, plan } = r as FoundOnRequest
+  return user?.plan ?? auth?.plan ?? plan
 }

@@ -1,5 +1,6 @@
 import { expected } from '../../errors.ts'
 import { ip } from '../request/identity.ts'
+import type { RequestView } from '../request/request-facts.ts'
 import { GUARD_LIMIT_OPTIONS, type GuardLimit } from './guard-limit.ts'
 import { checkedLimits, type GuardOptions, oneLimit } from './guard-options.ts'
 
@@ -7,10 +8,10 @@ import { checkedLimits, type GuardOptions, oneLimit } from './guard-options.ts'
  * What one route has of its own, all in the same decision as the limits of the guard: further limits, or others in place
  * of those of the same name (`policy` is short for a limit named `default`), or only another cost.
  */
-export type Route =
-  | { limits: Readonly<Record<string, GuardLimit>>; cost?: NonNullable<GuardLimit['cost']> }
-  | GuardLimit
-  | { cost: NonNullable<GuardLimit['cost']> }
+export type Route<R = RequestView> =
+  | { limits: Readonly<Record<string, GuardLimit<R>>>; cost?: NonNullable<GuardLimit<R>['cost']> }
+  | GuardLimit<R>
+  | { cost: NonNullable<GuardLimit<R>['cost']> }
 
 /** The options of a guard for one route. What the route adds counts for itself unless it names a `bucket`. */
 export function withRoute(

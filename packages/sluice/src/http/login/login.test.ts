@@ -3,6 +3,7 @@ import {
   ask,
   askLater,
   type FakeRequest,
+  type FakeView,
   headersOf,
   problemOf,
   serve,
@@ -18,7 +19,7 @@ import { createGuard, ip, type LoginOptions, loginLimits, username } from '../in
 
 const OFFICE = '203.0.113.10'
 
-function form(options: LoginOptions = {}) {
+function form(options: LoginOptions<FakeView> = {}) {
   const clock = fakeClock(1_000_000_000)
   return { clock, guard: createGuard({ limits: loginLimits(options), clock }) }
 }
@@ -214,7 +215,7 @@ test('while the store is away nobody logs in', async () => {
 })
 
 describe('options', () => {
-  test.each<[string, LoginOptions]>([
+  test.each<[string, LoginOptions<FakeView>]>([
     ['a helper', { username: username(r => r.login) }],
     ['a function of the request', { username: r => r.login }],
     ['with the address by its helper', { ip: ip(), username: r => r.login }],

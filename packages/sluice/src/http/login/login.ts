@@ -7,11 +7,11 @@ import { ip as address, all, Identity, username as typedName } from '../request/
 import { factsOf, type RequestFacts, type RequestView } from '../request/request-facts.ts'
 import { RecentKeys } from './recent-keys.ts'
 
-export interface LoginOptions {
+export interface LoginOptions<R = RequestView> {
   /** Who asks: the client's address by default. */
-  ip?: Identity
+  ip?: Identity<R>
   /** The name they try: `r.body.username` or `r.body.email` by default. It must be there when the limiter runs. */
-  username?: Identity | ((r: RequestView) => unknown)
+  username?: Identity<R> | ((r: R) => unknown)
   /** Failures from one address at one name; each refusal then blocks the pair, longer each time. */
   pair?: PolicyLike
   /** Failures from one address, at whatever name. No block: an office is one address, and may log in all at once. */
@@ -21,9 +21,9 @@ export interface LoginOptions {
   /** All failures together: what a guess spread over many addresses and names runs into. */
   total?: PolicyLike
   /** By default a 401 or 403. */
-  failed?: (response: ResponseEnd, r: RequestView) => boolean
+  failed?: (response: ResponseEnd, r: R) => boolean
   /** By default a status below 400. What has failed has not succeeded, whatever this says. */
-  succeeded?: (response: ResponseEnd, r: RequestView) => boolean
+  succeeded?: (response: ResponseEnd, r: R) => boolean
 }
 
 const OPTIONS = ['ip', 'username', 'pair', 'perAddress', 'perUsername', 'total', 'failed', 'succeeded']
@@ -37,20 +37,22 @@ const OPTIONS = ['ip', 'username', 'pair', 'perAddress', 'perUsername', 'total',
  * two crowds, each by itself: addresses from which anybody has logged in lately, and all others. Strangers cannot fill what
  * is for the known. Who is known is what this process has seen since it started.
  */
-export function loginLimits(options: LoginOptions = {}): Record<string, GuardLimit> {
+export function loginLimits<R extends RequestView = RequestView>(
+  options: LoginOptions<R> = {},
+): Record<string, GuardLimit<R>> {
   const odd = Object.keys(options).find(option => !OPTIONS.includes(option))
   if (odd !== undefined) throw expected('SLUICE_BAD_OPTION', `loginLimits({ ${OPTIONS.join(', ')} })`, odd)
   const { ip = address(), username = typedName(), succeeded = isSuccess } = options
   const { pair = '5/15m', perAddress = '100/1h', perUsername = '20/1h', total = '1000/10m' } = options
   // Hanging up before the answer is a failure, too: a guess would be free otherwise.
-  const failed: NonNullable<LoginOptions['failed']> = (response, r) =>
+  const failed: NonNullable<LoginOptions<R>['failed']> = (response, r) =>
     response.aborted || (options.failed ?? isFailure)(response, r)
   const attemptOf = attempts(addressOf(ip), nameOf(username))
   const knownPairs = new RecentKeys(MOST_KNOWN)
   const knownAddresses = new RecentKeys(MOST_KNOWN)
-  const isKnownPair = (r: RequestView) => knownPairs.has(attemptOf(r).pair)
-  const isKnownAddress = (r: RequestView) => knownAddresses.has(attemptOf(r).address)
-  const remember = (response: ResponseEnd, r: RequestView) => {
+  const isKnownPair = (r: R) => knownPairs.has(attemptOf(r).pair)
+  const isKnownAddress = (r: R) => knownAddresses.has(attemptOf(r).address)
+  const remember = (response: ResponseEnd, r: R) => {
     if (yesOrNo('failed', failed(response, r)) || !yesOrNo('succeeded', succeeded(response, r))) return false
     knownPairs.add(attemptOf(r).pair)
     knownAddresses.add(attemptOf(r).address)
@@ -58,7 +60,7 @@ export function loginLimits(options: LoginOptions = {}): Record<string, GuardLim
   }
   const counted = { countWhen: failed, quiet: true, onOutage: 'closed' } as const
   const blockFor = { first: '1m', factor: 2, max: '1d' } as const
-  const stranger = { when: (r: RequestView) => !isKnownPair(r) }
+  const stranger = { when: (r: R) => !isKnownPair(r) }
   return {
     'login-pair': { ...counted, policy: pair, key: r => attemptOf(r).pair, blockFor, resetWhen: remember },
     'login-address': { ...counted, ...stranger, policy: perAddress, key: r => attemptOf(r).address },
@@ -79,9 +81,9 @@ interface Attempt {
 }
 
 /** Read once a request, so that who is remembered is who was asked. */
-function attempts(address: Identity, name: Identity): (r: RequestView) => Attempt {
+function attempts<R>(address: Identity<R>, name: Identity<R>): (r: R) => Attempt {
   const both = all(address, name)
-  const known = new WeakMap<RequestFacts, Attempt>()
+  const known = new WeakMap<RequestFacts<R>, Attempt>()
   return r => {
     const facts = factsOf(r)
     let attempt = known.get(facts)
@@ -93,12 +95,12 @@ function attempts(address: Identity, name: Identity): (r: RequestView) => Attemp
   }
 }
 
-function addressOf(ip: unknown): Identity {
+function addressOf<R>(ip: Identity<R>): Identity<R> {
   if (ip instanceof Identity) return ip
   throw expected('SLUICE_BAD_OPTION', 'loginLimits() ip as an identity helper such as ip()', ip)
 }
 
-function nameOf(username: Identity | ((r: RequestView) => unknown)): Identity {
+function nameOf<R>(username: Identity<R> | ((r: R) => unknown)): Identity<R> {
   if (username instanceof Identity) return username
   // As a function of the request it would find no name in any, and all would be one.
   if ((username as unknown) !== typedName) return typedName(username)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { factsOf, serve } from '../../fixtures/http/fake-exchange.ts'
+import { type FakeView, factsOf, serve } from '../../fixtures/http/fake-exchange.ts'
 import { createGuard, loginLimits, tenant, user, username } from '../index.ts'
 
 const keyOf = (body: object) => username().keyOf(factsOf({ body }))
@@ -62,6 +62,6 @@ describe('of what a helper reads', () => {
     ['NaN', Number.NaN, 'user?'],
   ])('%s', (_, id, key) => {
     expect(user().keyOf(factsOf({ user: { id } }))).toBe(key)
-    expect(tenant(r => r.user.id).keyOf(factsOf({ user: { id } }))).toBe(key.replace('user', 'tenant'))
+    expect(tenant((r: FakeView) => r.user.id).keyOf(factsOf({ user: { id } }))).toBe(key.replace('user', 'tenant'))
   })
 })

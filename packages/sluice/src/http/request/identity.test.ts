@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ask, type FakeRequest, factsOf } from '../../fixtures/http/fake-exchange.ts'
+import { ask, type FakeRequest, type FakeView, factsOf } from '../../fixtures/http/fake-exchange.ts'
 import { type Any, codeOf } from '../../fixtures/limiter/misuse.ts'
 import { fixedWindow } from '../../index.ts'
 import {
@@ -22,12 +22,12 @@ const HOME = '192.0.2.1'
 const yes = () => true
 const NOTHING = fixedWindow({ limit: 0, window: '1m' })
 
-function keyOf(identity: Identity, request: FakeRequest = {}): string {
+function keyOf(identity: Identity<FakeView>, request: FakeRequest = {}): string {
   return identity.keyOf(factsOf({ from: HOME, ...request }))
 }
 
 describe('what each helper finds', () => {
-  test.each<[string, Identity, FakeRequest, string]>([
+  test.each<[string, Identity<FakeView>, FakeRequest, string]>([
     ['ip', ip(), {}, HOME],
     ['user.id', user(), { user: { id: 'ann' } }, 'user:ann'],
     ['auth.userId', user(), { auth: { userId: 7 } }, 'user:7'],

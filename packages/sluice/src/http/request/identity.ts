@@ -9,14 +9,25 @@ import { sha256 } from './sha256.ts'
  * Who is asking, as a key. What a helper cannot find it takes from the client's address, so that nobody escapes by leaving
  * something out. An address stands as it is; all else has its kind before it, so that no user can be named like an address.
  */
-export class Identity {
-  readonly keyOf: (facts: RequestFacts) => string
+export class Identity<R = RequestView> {
+  readonly keyOf: (facts: RequestFacts<R>) => string
 
-  constructor(keyOf: (facts: RequestFacts) => string) {
+  constructor(keyOf: (facts: RequestFacts<R>) => string) {
     this.keyOf = keyOf
   }
 }
 brand('Identity', Identity)
+
+/** Where the usual middleware of the frameworks leaves what it has found out about a request. */
+export interface FoundOnRequest {
+  readonly user?: { readonly id?: unknown; readonly plan?: string }
+  readonly auth?: { readonly userId?: unknown; readonly tenantId?: unknown; readonly plan?: string }
+  readonly tenant?: { readonly id?: unknown }
+  readonly session?: { readonly id?: unknown }
+  readonly sessionID?: unknown
+  readonly body?: { readonly username?: unknown; readonly email?: unknown }
+  readonly plan?: string
+}
 
 /** The client's address. */
 export function ip(): Identity {
@@ -24,24 +35,41 @@ export function ip(): Identity {
 }
 
 /** A user who has proved who they are: by default `r.user.id` or `r.auth.userId`. */
-export function user(read: (r: RequestView) => unknown = r => r.user?.id ?? r.auth?.userId): Identity {
+export function user(): Identity
+export function user<R = RequestView>(read: (r: R) => unknown): Identity<R>
+export function user(read: (r: RequestView) => unknown = foundUser): Identity {
   return known('user', read)
 }
 
+function foundUser(r: RequestView): unknown {
+  const { user, auth } = r as FoundOnRequest
+  return user?.id ?? auth?.userId
+}
+
 /** A session that the server has found: by default `r.session.id` or `r.sessionID`, if the client's cookie names it. */
+export function session(): Identity
+export function session<R = RequestView>(read: (r: R) => unknown): Identity<R>
 export function session(read: (r: RequestView) => unknown = foundSession): Identity {
   return known('session', read)
 }
 
 /** Servers make a new session for whoever brings none: counted for itself, leaving the cookie out would be fresh quota. */
 function foundSession(r: RequestView): unknown {
-  const id = r.session?.id ?? r.sessionID
+  const { session, sessionID } = r as FoundOnRequest
+  const id = session?.id ?? sessionID
   return typeof id === 'string' && r.header('cookie')?.includes(id) === true ? id : undefined
 }
 
 /** The customer a user belongs to: by default `r.tenant.id` or `r.auth.tenantId`. */
-export function tenant(read: (r: RequestView) => unknown = r => r.tenant?.id ?? r.auth?.tenantId): Identity {
+export function tenant(): Identity
+export function tenant<R = RequestView>(read: (r: R) => unknown): Identity<R>
+export function tenant(read: (r: RequestView) => unknown = foundTenant): Identity {
   return known('tenant', read)
+}
+
+function foundTenant(r: RequestView): unknown {
+  const { tenant, auth } = r as FoundOnRequest
+  return tenant?.id ?? auth?.tenantId
 }
 
 /**
@@ -49,6 +77,8 @@ export function tenant(read: (r: RequestView) => unknown = r => r.tenant?.id ?? 
  * form with both `username` and `email` does not say which of them logs in, so all such forms share one key: otherwise a
  * fresh value in the field that the login ignores would be fresh quota.
  */
+export function username(): Identity
+export function username<R = RequestView>(read: (r: R) => unknown): Identity<R>
 export function username(read: (r: RequestView) => unknown = typedName): Identity {
   checkReader('username', read)
   return known('username', r => {
@@ -58,7 +88,8 @@ export function username(read: (r: RequestView) => unknown = typedName): Identit
 }
 
 function typedName(r: RequestView): unknown {
-  const names = [r.body?.username, r.body?.email].filter(isGiven)
+  const { body } = r as FoundOnRequest
+  const names = [body?.username, body?.email].filter(isGiven)
   return names.length > 1 && names[0] !== names[1] ? names : names[0]
 }
 
@@ -81,15 +112,15 @@ export function route(): Identity {
   return new Identity(facts => `route:${facts.route ?? ''}`)
 }
 
-export interface Proof {
+export interface Proof<R = RequestView> {
   /** Whether the value belongs to somebody. Only then it counts for itself; else invented values would buy fresh quota. */
-  verify?: (value: string, r: RequestView) => boolean
+  verify?: (value: string, r: R) => boolean
 }
 
 /**
  * A header that says who is asking. Anybody can send one: without `verify`, or where it says no, the address counts.
  */
-export function header(name: string, { verify }: Proof = {}): Identity {
+export function header<R = RequestView>(name: string, { verify }: Proof<R> = {}): Identity<R> {
   if (typeof name !== 'string' || name === '') throw expected('SLUICE_BAD_OPTION', 'header() with a name', name)
   return new Identity(facts => {
     const value = facts.header(name)
@@ -99,7 +130,10 @@ export function header(name: string, { verify }: Proof = {}): Identity {
 }
 
 /** An API key, kept only as its hash. One that `verify` does not know shares the limit of its address. */
-export function apiKey({ header: name = 'x-api-key', verify }: Proof & { header?: string } = {}): Identity {
+export function apiKey<R = RequestView>({
+  header: name = 'x-api-key',
+  verify,
+}: Proof<R> & { header?: string } = {}): Identity<R> {
   return new Identity(facts => {
     const value = keyIn(facts.header(name))
     if (value === undefined || !isVerified(verify, value, facts)) return facts.ip
@@ -107,7 +141,7 @@ export function apiKey({ header: name = 'x-api-key', verify }: Proof & { header?
   })
 }
 
-function isVerified(verify: Proof['verify'], value: string, facts: RequestFacts): boolean {
+function isVerified<R>(verify: Proof<R>['verify'], value: string, facts: RequestFacts<R>): boolean {
   return verify !== undefined && yesOrNo('verify', verify(value, facts.view) ?? false)
 }
 
@@ -118,7 +152,7 @@ function keyIn(value: string | undefined): string | undefined {
 }
 
 /** Several parts together: `all(ip(), route())` counts each route of each address. */
-export function all(...parts: readonly Identity[]): Identity {
+export function all<R = RequestView>(...parts: readonly Identity<R>[]): Identity<R> {
   checkParts('all', parts)
   return new Identity(facts => {
     // Each with its length before it, `3:abc`, so that parts cannot run together.
@@ -132,7 +166,7 @@ export function all(...parts: readonly Identity[]): Identity {
 }
 
 /** The first that finds more than the address: `firstOf(user(), apiKey({ verify }), all(ip(), userAgent()))`. */
-export function firstOf(...choices: readonly Identity[]): Identity {
+export function firstOf<R = RequestView>(...choices: readonly Identity<R>[]): Identity<R> {
   checkParts('firstOf', choices)
   return new Identity(facts => {
     for (const choice of choices) {

@@ -19,11 +19,8 @@ export interface Reader<Raw, Reply> {
   onClose(reply: Reply, callback: () => void): () => void
 }
 
-/**
- * What the functions of a user are handed: the framework's own request (in Koa and Hono, the context) with these facts on
- * top, so that `r.auth?.userId` and `r.route` both read as they should.
- */
-export interface RequestView {
+/** What a guard knows of every request. */
+interface KnownFacts<Raw> {
   /** The client's address: canonical, behind trusted proxies the one they name. */
   readonly ip: string
   /** The template of the matched route, `/orders/:id`; undefined where none matches. Never the raw path. */
@@ -32,13 +29,17 @@ export interface RequestView {
   readonly method: string
   header(name: string): string | undefined
   /** The framework's own request or context. */
-  readonly raw: unknown
-  // biome-ignore lint/suspicious/noExplicitAny: what frameworks and their plugins put on a request is theirs to type.
-  readonly [property: string]: any
+  readonly raw: Raw
 }
 
+/**
+ * What the functions of a user are handed: the framework's own request (in Koa and Hono, the context) with these facts on
+ * top, so that `r.auth?.userId` and `r.route` both read as they should.
+ */
+export type RequestView<Raw = unknown> = KnownFacts<Raw> & Omit<Raw, keyof KnownFacts<Raw>>
+
 /** One request, read as far as somebody asks, and each thing once. */
-export class RequestFacts {
+export class RequestFacts<R = RequestView> {
   readonly raw: unknown
   /** What functions chose for this request, by the index of the limit; no key (null) where it does not apply. */
   chosen: (Policy | undefined)[] | undefined
@@ -48,8 +49,8 @@ export class RequestFacts {
   private readonly site: Site
   private address: string | undefined
   private template: string | null | undefined
-  private others: readonly RequestFacts[]
-  private proxy: RequestView | undefined
+  private others: readonly RequestFacts<R>[]
+  private proxy: R | undefined
 
   constructor(raw: unknown, reader: Reader<unknown, never>, site: Site) {
     this.raw = raw
@@ -83,7 +84,7 @@ export class RequestFacts {
    * The same request at each other route that some server finds in its path; nearly always there is none. Nobody knows
    * which server is behind the guard: a limit applies if it does at any of them, and nothing is let off unless at all.
    */
-  get elsewhere(): readonly RequestFacts[] {
+  get elsewhere(): readonly RequestFacts<R>[] {
     if (this.template === null) this.template = this.readRoute()
     return this.others
   }
@@ -111,8 +112,8 @@ export class RequestFacts {
   }
 
   /** For functions of the user. */
-  get view(): RequestView {
-    this.proxy ??= new Proxy(this, onTop) as unknown as RequestView
+  get view(): R {
+    this.proxy ??= new Proxy(this as object as RequestFacts, onTop) as R
     return this.proxy
   }
 
@@ -129,8 +130,8 @@ export class RequestFacts {
     return templates[0]
   }
 
-  private at(template: string | undefined): RequestFacts {
-    const facts = new RequestFacts(this.raw, this.reader, this.site)
+  private at(template: string | undefined): RequestFacts<R> {
+    const facts = new RequestFacts<R>(this.raw, this.reader, this.site)
     facts.template = template
     return facts
   }
@@ -138,15 +139,15 @@ export class RequestFacts {
 
 function noHeader(): undefined {}
 
-const NO_OTHERS: readonly RequestFacts[] = []
+const NO_OTHERS: readonly never[] = []
 
 /** The request that a user's function sees. */
-export function factsOf(view: RequestView): RequestFacts {
-  return view[ITSELF as unknown as string] as RequestFacts
+export function factsOf<R>(view: R): RequestFacts<R> {
+  return (view as { readonly [ITSELF]: RequestFacts<R> })[ITSELF]
 }
 
 /** Shared by both builds of the package: identities of the one are read in guards of the other. */
-const ITSELF = Symbol.for('sluice.facts')
+const ITSELF: unique symbol = Symbol.for('sluice.facts')
 const FACTS: ReadonlySet<PropertyKey> = new Set(['ip', 'route', 'method', 'header', 'raw'])
 
 /** Facts first, then what the request itself has; its methods keep it as their `this`. */
