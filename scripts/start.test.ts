@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const ANY_PORTS = ['--http-port', '0', '--grpc-port', '0', '--resp-port', '0']
+const ANY_PORTS = ['--http-port', '0', '--grpc-port', '0', '--resp-port', '0', '--lame-duck', '0s']
 
 test('npm start serves, and whoever ends it ends the service', async () => {
   const child = spawn('npm', ['start', '--', ...ANY_PORTS], {

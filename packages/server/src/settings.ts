@@ -21,10 +21,14 @@ const LONGEST_SOCKET_PATH = 103
 const socketPath = (text: string) =>
   Buffer.byteLength(text) <= LONGEST_SOCKET_PATH && !text.includes('\0') ? text : undefined
 const hostNames = (text: string) => (/^[\w.-]+(,[\w.-]+)*$/.test(text) ? text : undefined)
+const DURATION = /^(\d{1,6})(ms|s|m)$/
+const MS = { ms: 1, s: 1000, m: 60_000 }
+const duration = (most: number) => (text: string) => (msOf(text) <= most ? text : undefined)
 const PORT = 'a port from 0 (a free one) to 65535'
 const TOKEN = 'a secret of letters, digits and signs of ASCII'
 const MOST_WORKERS = 256
 const LONGEST_DRAIN_MS = 600_000
+const LOG_FORMATS = ['text', 'json'] as const
 
 /** All of them. `docs/reference/settings.md` is held equal to this table by a test. */
 export const SETTINGS = {
@@ -129,13 +133,29 @@ export const SETTINGS = {
     'off or on',
     'Envoy is always told OK; the statuses still say what would have been.',
   ),
+  lameDuck: setting(
+    'lame-duck',
+    'SLUICE_LAME_DUCK',
+    '5s',
+    duration(LONGEST_DRAIN_MS),
+    'a time from 0s to 10m',
+    'How long after SIGTERM it goes on serving while /readyz says 503; a second signal ends that.',
+  ),
+  log: setting(
+    'log',
+    'SLUICE_LOG',
+    'text',
+    oneOf(...LOG_FORMATS),
+    LOG_FORMATS.join(' or '),
+    'How lines of the log are written.',
+  ),
   drainMs: setting(
     'drain-ms',
     'SLUICE_DRAIN_MS',
     5000,
     upTo(LONGEST_DRAIN_MS),
     `milliseconds from 0 to ${LONGEST_DRAIN_MS}`,
-    'How long what was asked before SIGTERM may take.',
+    'How long what was asked before the end may take.',
   ),
 } as const
 
@@ -163,6 +183,12 @@ export function readSettings(
     wrong.push('--tls-cert and --tls-key: expected both or neither')
   if (wrong.length > 0) throw new SluiceError('SLUICE_BAD_OPTION', wrong.join('; '))
   return settings
+}
+
+/** Milliseconds of a setting such as `5s`; NaN where it is none. */
+export function msOf(text: string): number {
+  const [, digits, unit] = DURATION.exec(text) ?? []
+  return Number(digits) * MS[unit as keyof typeof MS]
 }
 
 const SECRETS: readonly string[] = ['adminToken', 'checkToken', 'secret', 'store'] satisfies SettingName[]

@@ -1,6 +1,6 @@
-import { rulesOf } from 'sluice/rules'
 import { RulesFileError } from '../rules/problems.ts'
-import { descriptorWarnings, type RulesWarning, ruleWarnings, type WarningContext } from '../rules/warnings.ts'
+import { descriptorsReport, type RulesReport, rulesReport } from '../rules/report.ts'
+import type { WarningContext } from '../rules/warnings.ts'
 import { rulesAt } from './rules-at.ts'
 import { EXIT, type Invocation, UsageError } from './usage.ts'
 
@@ -15,7 +15,7 @@ export function check({ operands: [path, ...more], flags: { replicas, store }, j
     ...(store !== undefined && { store }),
   }
   try {
-    const { limits, warnings } = inspect(path, context)
+    const { limits, warnings } = reportOf(path, context)
     if (json) console.log(JSON.stringify({ ok: true, limits, problems: [], warnings }))
     else {
       for (const warning of warnings) console.error(`${path}: warning: ${warning.message} [${warning.code}]`)
@@ -29,12 +29,7 @@ export function check({ operands: [path, ...more], flags: { replicas, store }, j
   }
 }
 
-function inspect(path: string, context: WarningContext): { limits: number; warnings: readonly RulesWarning[] } {
+function reportOf(path: string, context: WarningContext): RulesReport {
   const rules = rulesAt(path)
-  if (rules.language === 'own') {
-    return { limits: rules.loaded.rules.limits.length, warnings: ruleWarnings(rules.loaded.rules, context) }
-  }
-  const { domains } = rules.loaded
-  const counted = [...domains.values()].flatMap(level => [...rulesOf(level)]).flatMap(({ limits }) => limits)
-  return { limits: counted.length, warnings: descriptorWarnings(domains, context) }
+  return rules.language === 'own' ? rulesReport(rules.loaded, context) : descriptorsReport(rules.loaded, context)
 }

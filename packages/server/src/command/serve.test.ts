@@ -34,11 +34,29 @@ describe('a service', { timeout: SLOW_MS }, () => {
     client.send('POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 13\r\n\r\n{"user"')
     await until('it answers', async () => (await fetch(`http://127.0.0.1:${service.ports.http}/readyz`)).ok)
     service.signal('SIGTERM')
-    await printed(service, /SIGTERM: answering what was asked, then closing/)
+    await printed(service, /closing: answering what was asked/)
     client.send(':"42"}')
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*"policy":"per-user".*"remaining":2/s)
     expect(await service.ended).toBe(0)
     expect(service.output().trimEnd()).toMatch(/ info closed$/)
+  })
+
+  test('goes on serving after SIGTERM until it is sent again, and says in every line of its log what it is about', async () => {
+    const file = rulesFile(RULES)
+    const service = await serve([file, '--lame-duck', '10m', '--log', 'json'])
+    const { http } = service.ports
+    service.signal('SIGTERM')
+    await printed(service, /the service ends in 600000 ms/)
+    expect((await fetch(`http://127.0.0.1:${http}/readyz`)).status).toBe(503)
+    const checked = await fetch(`http://127.0.0.1:${http}/v1/check`, { method: 'POST', body: '{"user":"42"}' })
+    expect([checked.status, checked.headers.get('connection')]).toEqual([200, 'close'])
+    service.signal('SIGTERM')
+    expect(await service.ended).toBe(0)
+    const lines = service.output().trimEnd().split('\n')
+    const [started, ...others] = lines.map(line => JSON.parse(line) as Record<string, unknown>)
+    expect(started).toMatchObject({ level: 'info', store: 'memory', limits: { [file]: 1 } })
+    for (const line of [started!, ...others])
+      expect(Object.keys(line)).toEqual(expect.arrayContaining(['time', 'level', 'message']))
   })
 
   test('takes its settings from the environment, and a flag before that', async () => {

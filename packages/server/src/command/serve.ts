@@ -1,11 +1,13 @@
 import cluster from 'node:cluster'
 import { randomBytes } from 'node:crypto'
+import { EventEmitter, once } from 'node:events'
 import { availableParallelism } from 'node:os'
-import { consoleLog as log } from '../control/log.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { consoleLog, type Log } from '../control/log.ts'
 import { type Service, startService } from '../control/service.ts'
 import { startWorkers } from '../control/supervisor.ts'
 import { runWorker } from '../control/worker.ts'
-import { readSettings, SETTINGS, type ServiceSettings } from '../settings.ts'
+import { msOf, readSettings, SETTINGS, type ServiceSettings } from '../settings.ts'
 import { startError } from './start-error.ts'
 import { type Environment, EXIT, type Invocation, UsageError } from './usage.ts'
 
@@ -17,24 +19,52 @@ export async function serve({ operands, flags, environment }: Invocation): Promi
   }
   const given = readSettings(rules === undefined ? flags : { ...flags, rules }, environment)
   const settings = given.adminToken === 'auto' ? { ...given, adminToken: adminTokenFrom(environment) } : given
-  const service = await start(settings)
+  const log = consoleLog(settings.log)
+  const service = await start(settings, log)
   if (service === undefined) return EXIT.ok
-  announce(settings, service.ports)
+  announce(settings, service, log)
   // Not in the log, which others may read.
   if (given !== settings)
     console.log(`For operators: ${pageOf(settings, service.ports.http)}/#token=${settings.adminToken}`)
   process.on('SIGHUP', () => void service.reload())
-  const signal = await new Promise<string>(resolve => {
-    for (const one of ['SIGINT', 'SIGTERM'] as const) process.once(one, () => resolve(one))
-  })
-  log.info(`${signal}: answering what was asked, then closing`)
+  await untilEnd(service, endSignals(), msOf(settings.lameDuck), log)
+  log.info('closing: answering what was asked')
   await service.close()
   log.info('closed')
   return EXIT.ok
 }
 
+/**
+ * SIGTERM comes while load balancers still send requests here: they are served until the balancers have noticed. Ctrl-C
+ * comes from somebody who waits, and ends it at once, as does a second signal.
+ */
+async function untilEnd(
+  service: Service,
+  signalled: () => Promise<string>,
+  lameDuckMs: number,
+  log: Log,
+): Promise<void> {
+  const first = await signalled()
+  if (first === 'SIGINT' || lameDuckMs === 0) return log.info(`${first}: the service ends`)
+  log.info(`${first}: the service ends in ${lameDuckMs} ms, /readyz says 503 from now on; send it again to end sooner`)
+  service.drain()
+  const cut = new AbortController()
+  await Promise.race([sleep(lameDuckMs, undefined, { signal: cut.signal }).catch(() => {}), signalled()])
+  cut.abort()
+}
+
+/** Waits for the next signal. None of them ends the process by itself: what was asked is answered first. */
+function endSignals(): () => Promise<string> {
+  const signals = new EventEmitter()
+  for (const one of ['SIGINT', 'SIGTERM'] as const) process.on(one, () => signals.emit('signal', one))
+  return async () => {
+    const [name] = await once(signals, 'signal')
+    return name as string
+  }
+}
+
 /** A worker has its supervisor to look after it: there, nothing is left to do. */
-async function start(settings: ServiceSettings): Promise<Service | undefined> {
+async function start(settings: ServiceSettings, log: Log): Promise<Service | undefined> {
   try {
     if (cluster.isWorker) return await runWorker(settings, log).then(() => undefined)
     const workers = settings.workers === 0 ? availableParallelism() : settings.workers
@@ -59,9 +89,21 @@ function shownHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-function announce({ host }: ServiceSettings, { http, grpc, resp }: Service['ports']): void {
+/** Warnings of one file; `sluice check` says all of them. */
+const MOST_WARNINGS = 20
+
+function announce({ host }: ServiceSettings, { ports, served }: Service, log: Log): void {
+  for (const { path, warnings } of served.files) {
+    for (const { code, message, limit } of warnings.slice(0, MOST_WARNINGS)) {
+      log.warn(`${path}: ${message}`, { code, ...(limit !== undefined && { limit }) })
+    }
+    const more = warnings.length - MOST_WARNINGS
+    if (more > 0) log.warn(`${path}: ${more} more warnings: see sluice check ${path}`)
+  }
   const shown = shownHost(host)
+  const limits = Object.fromEntries(served.files.map(({ path, limits }) => [path, limits]))
   log.info(
-    `serving on http://${shown}:${http} (API, page), grpc://${shown}:${grpc} (Envoy), redis://${shown}:${resp} (CL.THROTTLE)`,
+    `serving on http://${shown}:${ports.http} (API, page), grpc://${shown}:${ports.grpc} (Envoy), redis://${shown}:${ports.resp} (CL.THROTTLE)`,
+    { limits, store: served.store },
   )
 }

@@ -17,8 +17,15 @@ export interface Doors {
   readonly ports: Ports
   /** Hands what doors have counted for themselves to the metrics. */
   count(): void
+  /** All go on serving, and ask their clients to connect elsewhere. */
+  drain(): void
   /** Lets nobody in, answers those inside, and closes all of them. */
   close(): Promise<void>
+}
+
+interface Closable {
+  drain(): void
+  close(graceMs: number): Promise<void>
 }
 
 /** What the doors of a service have in common. */
@@ -28,12 +35,12 @@ export async function openDoors(settings: ServiceSettings, decider: Decider, bac
   const { host, checkToken, drainMs } = settings
   const { onError } = background
   const authorizer = new TokenAuthorizer(settings)
-  const closers: ((graceMs: number) => Promise<void>)[] = []
-  const opened = <T extends { close(graceMs: number): Promise<void> }>(door: T): T => {
-    closers.push(graceMs => door.close(graceMs))
+  const all: Closable[] = []
+  const opened = <T extends Closable>(door: T): T => {
+    all.push(door)
     return door
   }
-  const close = async (graceMs: number) => void (await Promise.all(closers.map(one => one(graceMs))))
+  const close = async (graceMs: number) => void (await Promise.all(all.map(door => door.close(graceMs))))
   try {
     const http = opened(
       await startHttp({ ...background, authorizer, where: { host, port: settings.httpPort }, decider }),
@@ -54,6 +61,9 @@ export async function openDoors(settings: ServiceSettings, decider: Decider, bac
     return {
       ports: { http: http.port, grpc: grpc.port, resp: resp.port! },
       count: () => background.metrics.resp(resp.stats()),
+      drain() {
+        for (const door of all) door.drain()
+      },
       close: () => close(drainMs),
     }
   } catch (error) {

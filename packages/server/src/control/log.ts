@@ -1,15 +1,25 @@
-/** One line for each thing that happened, for people and for machines: `time level message {"detail":…}`. Never a key. */
+/** One line for each thing that happened. Never a key in one. */
 export interface Log {
   info(message: string, details?: object): void
   warn(message: string, details?: object): void
 }
 
-export const consoleLog: Log = {
-  info: (message, details) => console.log(line('info', message, details)),
-  warn: (message, details) => console.error(line('warn', message, details)),
+type Level = keyof Log
+
+/** `text` is `time level message {"detail":…}`; `json` has all of it in one object a line. */
+export function consoleLog(format: string): Log {
+  const line = format === 'json' ? jsonLine : textLine
+  return {
+    info: (message, details) => console.log(line('info', message, details)),
+    warn: (message, details) => console.error(line('warn', message, details)),
+  }
 }
 
-function line(level: string, message: string, details: object | undefined): string {
+function textLine(level: Level, message: string, details?: object): string {
   const more = details === undefined ? '' : ` ${JSON.stringify(details)}`
   return `${new Date().toISOString()} ${level} ${message}${more}`
+}
+
+function jsonLine(level: Level, message: string, details?: object): string {
+  return JSON.stringify({ ...details, time: new Date().toISOString(), level, message })
 }

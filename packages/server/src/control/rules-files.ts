@@ -5,6 +5,8 @@ import { descriptorChanges } from '../rules/descriptor-changes.ts'
 import { LiveRules, type LiveRulesOptions, type Reload } from '../rules/live.ts'
 import { type LoadedDescriptors, type LoadedRules, loadDescriptors, loadRules } from '../rules/load.ts'
 import { problemText } from '../rules/problems.ts'
+import { descriptorsReport, type RulesReport, rulesReport } from '../rules/report.ts'
+import type { WarningContext } from '../rules/warnings.ts'
 import type { ServiceSettings } from '../settings.ts'
 import type { Log } from './log.ts'
 
@@ -46,6 +48,15 @@ export class RulesFiles {
   /** Where the rules say counts are kept; '' where they say nothing. */
   get store(): string {
     return this.own?.current.rules.store ?? ''
+  }
+
+  /** What each file holds, and what in it is seldom meant. */
+  reports(context: WarningContext): readonly (RulesReport & { readonly path: string })[] {
+    const { own, envoy } = this
+    return [
+      ...(own === undefined ? [] : [{ path: own.path, ...rulesReport(own.current, context) }]),
+      ...(envoy === undefined ? [] : [{ path: envoy.path, ...descriptorsReport(envoy.current, context) }]),
+    ]
   }
 
   /** Reads all files now: for SIGHUP. False where one of them is wrong, and the old rules stay. */

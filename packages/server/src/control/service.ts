@@ -9,6 +9,8 @@ import type { Log } from './log.ts'
 import { RulesFiles } from './rules-files.ts'
 
 export interface Service extends Omit<Doors, 'count'> {
+  /** What is served, for the log. */
+  readonly served: Served
   /** Reads the rules again; false where they are wrong and the old ones stay. */
   reload(): boolean
 }
@@ -30,7 +32,9 @@ export async function startService(settings: ServiceSettings, log: Log, clock?: 
     })
     return {
       ports: doors.ports,
+      served: servedBy(keeper, settings),
       reload: () => keeper.reload(),
+      drain: () => doors.drain(),
       async close() {
         keeper.stop()
         await Promise.all([doors.close(), socket.close()])
@@ -42,6 +46,18 @@ export async function startService(settings: ServiceSettings, log: Log, clock?: 
     await engine.close()
     throw error
   }
+}
+
+/** The rules of a service, and where it counts. */
+export interface Served {
+  readonly files: ReturnType<RulesFiles['reports']>
+  /** Without a user and a password. */
+  readonly store: string
+}
+
+export function servedBy(keeper: RulesFiles, settings: ServiceSettings): Served {
+  const store = settings.store || keeper.store || 'memory'
+  return { files: keeper.reports({ store }), store: store.replace(/\/\/[^@]*@/, '//') }
 }
 
 /** What decides, with its rules loaded. */

@@ -10,11 +10,14 @@ import { openAdminSocket, type Ports } from './doors.ts'
 import type { Engine } from './engine.ts'
 import type { Log } from './log.ts'
 import type { RulesFiles } from './rules-files.ts'
-import { backgroundOf, openEngine, type Service } from './service.ts'
+import { backgroundOf, openEngine, type Service, servedBy } from './service.ts'
 
 /** What a worker tells: questions for the owner of the state, what it counted, what an operator changed, or that it is open. */
 export type FromWorker = RemoteCalls | { readonly counts: Counts } | SetMode | { readonly ports: Ports }
-export type ToWorker = { readonly answers: RemoteResults } | SetMode | { readonly command: 'drain' | 'reload' }
+export type ToWorker =
+  | { readonly answers: RemoteResults }
+  | SetMode
+  | { readonly command: 'drain' | 'close' | 'reload' }
 /** A limit's mode, until the rules are loaded again. */
 export interface SetMode {
   readonly limit: string
@@ -94,10 +97,12 @@ class Supervisor {
     this.isServing = true
     return {
       ports: opened[0]!,
+      served: servedBy(this.keeper, this.settings),
       reload: () => {
         this.tell({ command: 'reload' })
         return this.owner.reload()
       },
+      drain: () => this.tell({ command: 'drain' }),
       close: async () => void (await Promise.all([this.close(), socket.close()])),
     }
   }
@@ -208,7 +213,7 @@ class Supervisor {
   private async close(): Promise<void> {
     this.isServing = false
     const ended = [...this.workers].map(worker => new Promise<void>(resolve => worker.once('exit', () => resolve())))
-    this.tell({ command: 'drain' })
+    this.tell({ command: 'close' })
     await Promise.all(ended)
     await this.owner.close()
   }

@@ -29,11 +29,12 @@ export async function runWorker(settings: ServiceSettings, log: Log): Promise<vo
     if ('answers' in message) far.receive(message.answers)
     else if ('mode' in message) setMode(message)
     else if (message.command === 'reload') reload()
-    else void drain()
+    else if (message.command === 'drain') doors.drain()
+    else void end()
   })
   tell({ ports: doors.ports })
 
-  async function drain(): Promise<void> {
+  async function end(): Promise<void> {
     await doors.close()
     clearInterval(timer)
     report()

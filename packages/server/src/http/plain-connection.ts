@@ -74,7 +74,7 @@ export class PlainConnection implements QueuedResponse {
   /** One write; whoever was asked to leave, or wants to, is let go after it. */
   leave(): void {
     const { socket, host, held } = this
-    const isLast = host.isDraining || this.isEnding
+    const isLast = this.isEnding || (host.isDraining && held === undefined)
     this.isBusy = false
     socket.write(textOf(this.ready!, isLast ? CLOSE : host.keepAlive))
     if (isLast) socket.destroySoon()

@@ -20,7 +20,9 @@ export interface HttpOptions extends RequestHandlerOptions {
 export interface HttpDoor {
   /** -1 for a unix socket. */
   readonly port: number
-  /** Lets nobody in, answers those inside, and closes; after `graceMs` whatever is left. */
+  /** Goes on serving, but answers `/readyz` with 503 and ends each connection with the answer it is given next. */
+  drain(): void
+  /** Accepts no connection, answers what was asked, and closes; after `graceMs` whatever is left. */
   close(graceMs: number): Promise<void>
 }
 
@@ -48,6 +50,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpDoor> {
   const address = server.address() as AddressInfo | string
   return {
     port: typeof address === 'string' ? -1 : address.port,
+    drain: () => door.drain(),
     close: graceMs => door.close(graceMs),
   }
 }
@@ -97,9 +100,13 @@ class HttpConnections implements PlainConnectionHost {
     )
   }
 
+  drain(): void {
+    this.handler.isDraining = true
+  }
+
   /** Lets nobody in any more; of those inside, each is let go when it has its answer. */
   async close(graceMs: number): Promise<void> {
-    this.handler.isDraining = true
+    this.drain()
     const closed = new Promise<void>(resolve => this.server.close(() => resolve()))
     // One that was asked something stays open after its answer, for as long as its client likes.
     const sweep = setInterval(() => this.closeIdle(), SWEEP_MS)

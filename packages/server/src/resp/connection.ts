@@ -28,6 +28,8 @@ export class RespConnection {
   private isPaused = false
   /** Nothing more comes in: when all is answered, it is over. */
   private isClosing = false
+  /** Once `progress` is beyond this and every reply is out, the connection ends. */
+  private endsBeyond = Infinity
   /** Nothing more is carried out, whatever comes in. */
   private isLeaving = false
   private progress = 0
@@ -54,6 +56,11 @@ export class RespConnection {
   close(): void {
     this.isClosing = true
     this.run()
+  }
+
+  /** The client hears with its next replies that it must connect again; what it sends until then is answered. */
+  closeAfterReply(): void {
+    this.endsBeyond = this.turns.count > 0 ? this.progress - 1 : this.progress
   }
 
   destroy(): void {
@@ -97,7 +104,8 @@ export class RespConnection {
       this.complain(error)
     }
     this.flush()
-    if (this.isClosing && isDry) this.isLeaving = true
+    const isDone = isDry && this.turns.count === 0 && this.keptBytes === 0 && this.progress > this.endsBeyond
+    if ((this.isClosing && isDry) || isDone) this.isLeaving = true
     if (this.isLeaving) this.parser.clear()
     if (this.isLeaving && this.turns.count === 0) this.socket.end()
     this.pauseOrResume()

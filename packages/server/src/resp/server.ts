@@ -34,6 +34,8 @@ export interface RespServer {
   /** The port of TCP, if there is any. */
   readonly port: number | undefined
   stats(): Readonly<RespStats>
+  /** Goes on serving, but ends each connection there is after the replies it is given next. */
+  drain(): void
   /** Accepts nobody any more, answers what was read, and closes; after `graceMs` (5 s by default) whatever is left. */
   close(graceMs?: number): Promise<void>
 }
@@ -66,6 +68,7 @@ export async function startResp(options: RespOptions): Promise<RespServer> {
   return {
     port: address?.port,
     stats: () => ({ ...door.stats }),
+    drain: () => door.drain(),
     async close(graceMs = 5000) {
       const closed = servers.map(server => new Promise<void>(resolve => server.close(() => resolve())))
       await Promise.all([...closed, door.clear(graceMs)])
@@ -125,6 +128,10 @@ class RespConnections {
       this.watch.remove(connection)
       this.onLeave()
     })
+  }
+
+  drain(): void {
+    for (const connection of this.connections) connection.closeAfterReply()
   }
 
   /** Everyone is served what was asked for, and then let out; after `graceMs`, put out. Resolves when nobody is left. */

@@ -26,6 +26,7 @@ interface FoundFiles<R> {
 
 /** Rules that follow their files. The first load throws `RulesFileError`; after that a bad one keeps the old rules. */
 export class LiveRules<R> {
+  readonly path: string
   current: R
   /** Loads, the first included, and reloads that were refused. */
   readonly counts = { loaded: 1, refused: 0 }
@@ -36,6 +37,7 @@ export class LiveRules<R> {
 
   constructor(options: LiveRulesOptions<R>) {
     this.options = options
+    this.path = options.path
     this.watch = new FileWatch(options.path, () => this.settle())
     try {
       const { seen, load } = this.find()

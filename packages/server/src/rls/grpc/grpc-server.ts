@@ -42,6 +42,8 @@ export interface GrpcOptions {
 
 export interface GrpcServer {
   readonly port: number
+  /** Goes on serving, but says NOT_SERVING, and sends GOAWAY: what clients ask next comes over another connection. */
+  drain(): void
   /** Says NOT_SERVING, accepts nobody any more, answers what has come in, and closes; after `graceMs`, 5 s by default, whatever is left. */
   close(graceMs?: number): Promise<void>
 }
@@ -89,6 +91,10 @@ export async function startGrpc(options: GrpcOptions): Promise<GrpcServer> {
   const housekeeping = new CallReaper(context.open, sessions, { patienceMs, keepaliveMs })
   return {
     port: (server.address() as AddressInfo).port,
+    drain() {
+      health.leave()
+      for (const session of sessions) session.close()
+    },
     async close(graceMs = 5000) {
       isClosing = true
       const closed = new Promise(resolve => server.close(resolve))
