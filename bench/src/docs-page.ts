@@ -1,19 +1,57 @@
 import { figure, isNoise, type Report, type Row, readingsOf } from './report.ts'
 
-/** A suite's part of docs/benchmarks.md: under which circumstances, and a table for each case. */
+/** A suite's part of docs/benchmarks.md: its command, when and on what it was run, and a table for each case. */
 export function section(suite: string, circumstances: string, reports: readonly Report[]): string {
   const head = `## ${suite}\n\n\`npm run bench -- ${suite}\`: ${circumstances}.`
   return [head, ...reports.map(caseTable)].join('\n\n')
 }
 
-/** The page with this suite's part in the place of the old one, or at the end. Whatever stands outside its marks stays. */
+/** The page with this suite's part in place of the old one, or at the end. What is outside its marks stays. */
 export function withSection(page: string, suite: string, text: string): string {
-  const [start, end] = [`<!-- bench ${suite} -->`, `<!-- end of bench ${suite} -->`]
+  const [start, end] = marksOf(suite)
   const part = `${start}\n${text}\n${end}`
   const from = page.indexOf(start)
   const to = page.indexOf(end)
   if (from === -1 || to === -1) return `${page.trimEnd()}\n\n${part}\n`
   return page.slice(0, from) + part + page.slice(to + end.length)
+}
+
+/** One table of the page, as it was written. */
+export interface Table {
+  readonly name: string
+  readonly unit: string
+  readonly rows: readonly { readonly name: string; readonly value: number; readonly ratio: number | undefined }[]
+}
+
+/** The tables of a suite's part of the page; none if it has no part yet. */
+export function tablesOf(page: string, suite: string): Table[] {
+  const [start, end] = marksOf(suite)
+  const part = page.slice(page.indexOf(start), page.indexOf(end))
+  if (!page.includes(start) || !page.includes(end)) return []
+  return [...part.matchAll(/(?:^\|.*\n?)+/gm)].map(([table]) => {
+    const [head = [], , ...lines] = table.trim().split('\n').map(cellsOf)
+    const rows = lines.map(([name = '', value = '', ratio = '']) => ({
+      ...{ name, value: numberIn(value) },
+      ratio: ratio === '' ? undefined : numberIn(ratio),
+    }))
+    return { name: head[0] ?? '', unit: head[1] ?? '', rows }
+  })
+}
+
+function cellsOf(line: string): string[] {
+  return line
+    .slice(1, -1)
+    .split('|')
+    .map(cell => cell.trim())
+}
+
+/** Of `≈ 1.02` and `8,765,432` too. */
+function numberIn(cell: string): number {
+  return Number(cell.replace(/[≈,\s]/g, ''))
+}
+
+function marksOf(suite: string): [start: string, end: string] {
+  return [`<!-- bench ${suite} -->`, `<!-- end of bench ${suite} -->`]
 }
 
 function caseTable({ case: name, unit, better, rows, aa }: Report): string {

@@ -1,14 +1,33 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Suite } from './bench-case.ts'
 import type { Settings } from './harness.ts'
 
-/** What a figure cannot be compared without: when, on which machine, with which versions, how long. */
-export function circumstances({ rounds, sliceMs }: Settings): string {
+/** What a figure means nothing without: when, on which machine, with which versions, how long. */
+export function circumstances(
+  { rounds, sliceMs }: Settings,
+  { packages, usesRedis }: Pick<Suite, 'packages' | 'usesRedis'>,
+): string {
   const cpu = `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? 'unknown CPU'}`
   const machine = `${cpu}, ${Math.round(totalmem() / 2 ** 30)} GB, ${platform()} ${release()} ${arch()}`
-  return `${new Date().toISOString().slice(0, 10)}; ${machine}; Node ${process.versions.node}; ${rounds} rounds of about ${sliceMs} ms each`
+  const versions = [
+    `Node ${process.versions.node}`,
+    ...(usesRedis === true ? [`redis-server ${redisVersion()}`] : []),
+    ...packages.map(name => `${name} ${versionOf(name)}`),
+  ]
+  return [new Date().toISOString().slice(0, 10), machine, versions.join(', '), lengthOf(rounds, sliceMs)].join('; ')
+}
+
+function lengthOf(rounds: number, sliceMs: number): string {
+  if (rounds > 1) return `${rounds} rounds of about ${sliceMs} ms each`
+  return sliceMs < 1000 ? 'measured once' : `measured once for ${sliceMs / 1000} s`
+}
+
+function redisVersion(): string {
+  return /v=(\S+)/.exec(execFileSync('redis-server', ['--version'], { encoding: 'utf8' }))?.[1] ?? 'unknown'
 }
 
 /** The version of a package as it is installed here. */

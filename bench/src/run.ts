@@ -4,18 +4,20 @@ import type { Suite } from './bench-case.ts'
 import { isBuilt } from './checkout.ts'
 import { inChild } from './child.ts'
 import { section, withSection } from './docs-page.ts'
+import { withFigures } from './figures.ts'
 import { circumstances } from './machine.ts'
 import type { Report } from './report.ts'
 import { suites } from './suites.ts'
 
 const CASE_LIMIT_MS = 15 * 60_000
 const PAGE = new URL('../../docs/benchmarks.md', import.meta.url)
+const README = new URL('../../README.md', import.meta.url)
 
 const USAGE = `npm run bench -- <suite> [--only text] [--against directory] [--write] [--rounds n] [--slice ms]
 suites, and their usual rounds and slices: ${Object.entries(suites).map(told).join(', ')}
 --only      runs the cases whose name contains the text
 --against   measures the library built in another checkout beside this one (memory, size)
---write     writes the suite's tables into docs/benchmarks.md, with machine, versions and date
+--write     writes the suite's tables into docs/benchmarks.md, with machine, versions and date, and its figures into README.md
 --rounds    how many rounds there are, --slice how many milliseconds each contestant runs in each of them`
 
 const asked = readArguments()
@@ -33,7 +35,7 @@ if (chosen.length === 0) {
 }
 
 const { rounds = suite.settings.rounds, sliceMs = suite.settings.sliceMs, against = '' } = asked
-const under = circumstances({ rounds, sliceMs })
+const under = circumstances({ rounds, sliceMs }, suite)
 console.log(under)
 const reports: Report[] = []
 for (const { name } of chosen) {
@@ -47,7 +49,9 @@ for (const { name } of chosen) {
 }
 // Half a suite on the page would look like a whole one.
 if (asked.write && process.exitCode === undefined) {
-  writeFileSync(PAGE, withSection(readFileSync(PAGE, 'utf8'), asked.suite, section(asked.suite, under, reports)))
+  const page = withSection(readFileSync(PAGE, 'utf8'), asked.suite, section(asked.suite, under, reports))
+  writeFileSync(PAGE, page)
+  writeFileSync(README, withFigures(readFileSync(README, 'utf8'), page))
 }
 
 function readArguments() {
