@@ -60,7 +60,8 @@ export class AfterResponse {
 
   /** What a limit is charged in the end; undefined where what was set aside stands. */
   private actualOf(name: string, limit: GuardLimit, ended: ResponseEnd, facts: RequestFacts): number | undefined {
-    const { countWhen, settle } = limit
+    const { countWhen, settle, countAborted } = limit
+    if (ended.aborted && countAborted === false) return 0
     if (countWhen !== undefined) return this.counts(name, countWhen, ended, facts) ? undefined : 0
     if (settle === undefined) return undefined
     try {

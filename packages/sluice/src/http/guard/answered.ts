@@ -1,13 +1,13 @@
 import { expected } from '../../errors.ts'
 
-/** What a function of the user answered. A promise comes too late to be one; should it reject, that ends no process. */
-export function answered<T>(said: T): T {
-  if (said instanceof Promise) said.catch(() => {})
-  return said
+/** The answer of a user's function that must not be async. A promise is refused later; if it rejects, the process goes on. */
+export function answered<T>(answer: T): T {
+  if (answer instanceof Promise) answer.catch(() => {})
+  return answer
 }
 
-/** The same where only true and false mean something: all else must not be taken for either. */
-export function yesOrNo(what: string, said: unknown): boolean {
-  if (typeof said === 'boolean') return said
-  throw expected('SLUICE_BAD_OPTION', `${what} to answer true or false`, answered(said))
+/** The same where only true and false mean something. */
+export function yesOrNo(what: string, answer: unknown): boolean {
+  if (typeof answer === 'boolean') return answer
+  throw expected('SLUICE_BAD_OPTION', `${what} to answer true or false`, answered(answer))
 }

@@ -69,7 +69,7 @@ describe('options that mean nothing are refused when the guard is made', () => {
   test('and said plainly', () => {
     const own: GuardLimit = { policy: of(1), key: 'ip' as Any }
     expect(() => createGuard({ limits: { caller: own } })).toThrow(
-      "expected limit 'caller' key as a function of the request, got 'ip'",
+      "expected limit 'caller' key as a function, got 'ip'",
     )
   })
 })

@@ -1,3 +1,4 @@
+import { checkFunction, checkOptions, checkSyncFunction } from '../../check-options.ts'
 import type { Duration } from '../../duration.ts'
 import { expected } from '../../errors.ts'
 import type { Key } from '../../limiter/key.ts'
@@ -10,13 +11,13 @@ import type { ResponseEnd } from './ended.ts'
 /** One limit of a guard, as a user writes it. `r` is the framework's request with the facts of `RequestView` on top. */
 export interface GuardLimit<R = RequestView> {
   /** What is allowed, or a function (such as `plans()`) that chooses it for a request. */
-  policy: PolicyLike | ((r: R) => PolicyLike)
+  policy: PolicyLike | ((r: R) => PolicyLike | Promise<PolicyLike>)
   /** Who is counted together. Without `key` everybody is, and a refusal is a 503: it is not the caller's own quota. */
-  key?: Identity<R> | ((r: R) => Key | number | undefined)
+  key?: Identity<R> | ((r: R) => Key | number | undefined | Promise<Key | number | undefined>)
   /** False means that the limit does not apply. */
-  when?: (r: R) => boolean
+  when?: (r: R) => boolean | Promise<boolean>
   /** 1 by default; a number, a table by route (`{ '/search': 5, 'POST /orders': 10 }`), or a function. */
-  cost?: number | Readonly<Record<string, number>> | ((r: R) => number)
+  cost?: number | Readonly<Record<string, number>> | ((r: R) => number | Promise<number>)
   mode?: LimitMode | ((r: R) => LimitMode)
   /** Enforced for so many percent of the keys, always the same ones; a shadow for the others. */
   rollout?: number
@@ -24,6 +25,13 @@ export interface GuardLimit<R = RequestView> {
   bucket?: string
   blockFor?: LimitOptions<never>['blockFor']
   onOutage?: OnOutage
+  /** Where its state lives, if not in the store of the guard. Limits in this process are asked first. */
+  store?: NonNullable<LimitOptions<never, 'sync' | 'async'>['store']>
+  /**
+   * What `cost` counts, as the fields tell it: `'requests'`, `'content-bytes'` and `'concurrent-requests'` are registered
+   * names, but any is sent. Without it the fields say nothing, and callers take the numbers for requests.
+   */
+  unit?: string
   /** Says nothing about the count: for keys that the caller has not proved to be theirs, such as the name in a login. */
   quiet?: boolean
   /** Counts only responses of which this is true. Until then the request counts, so that nobody tries many at once. */
@@ -32,6 +40,8 @@ export interface GuardLimit<R = RequestView> {
   resetWhen?: (response: ResponseEnd, r: R) => boolean
   /** What was really used, known when the response has ended; `cost` is the estimate set aside until then. */
   settle?: 'ms' | 'bytes' | ((response: ResponseEnd, r: R) => number)
+  /** False: a response that the client did not wait for is not counted. Hanging up is then free. */
+  countAborted?: boolean
   /**
    * Requests within the burst wait for their turn instead of starting all at once: those after the first `delay` further
    * ones, or all but the first. As nginx does with `limit_req … delay=`. For bucket kinds.
@@ -39,43 +49,67 @@ export interface GuardLimit<R = RequestView> {
   delay?: number | 'all'
 }
 
+/** What may stand beside the settings of a guard with one limit. */
 export const GUARD_LIMIT_OPTIONS: readonly string[] = [
-  ...['policy', 'key', 'when', 'cost', 'mode', 'rollout', 'replaces', 'bucket', 'blockFor', 'onOutage', 'quiet'],
-  ...['countWhen', 'resetWhen', 'settle', 'delay'],
+  ...[
+    'policy',
+    'key',
+    'when',
+    'cost',
+    'mode',
+    'rollout',
+    'replaces',
+    'bucket',
+    'blockFor',
+    'onOutage',
+    'quiet',
+    'unit',
+  ],
+  ...['countWhen', 'resetWhen', 'settle', 'countAborted', 'delay'],
 ]
+const NAMED_LIMIT_OPTIONS: readonly string[] = [...GUARD_LIMIT_OPTIONS, 'store']
 
-const FUNCTIONS = ['key', 'when', 'countWhen', 'resetWhen'] as const
+const SYNC_FUNCTIONS = ['countWhen', 'resetWhen'] as const
+const AT_ONCE = 'a response that has ended waits for nothing: let the handler leave what it found on the request'
 
 /** Refuses what cannot mean anything. What the limiter checks by itself is left to it. */
-export function checkGuardLimit(name: string, limit: GuardLimit): void {
+export function checkedLimit(name: string, given: GuardLimit): GuardLimit {
   const where = `limit '${name}'`
-  if (typeof limit !== 'object' || limit === null) {
-    throw expected('SLUICE_BAD_OPTION', `${where} as { policy, key?, … }`, limit)
+  if (typeof given !== 'object' || given === null) {
+    throw expected('SLUICE_BAD_OPTION', `${where} as { policy, key?, … }`, given)
   }
-  for (const option of Object.keys(limit)) {
-    if (!GUARD_LIMIT_OPTIONS.includes(option))
-      throw expected('SLUICE_BAD_OPTION', `${where} with ${GUARD_LIMIT_OPTIONS.join(', ')}`, option)
+  const limit = checkOptions(where, given, NAMED_LIMIT_OPTIONS)
+  if (limit.key !== undefined && !(limit.key instanceof Identity)) checkFunction(`${where} key`, limit.key)
+  if (limit.when !== undefined) checkFunction(`${where} when`, limit.when)
+  for (const option of SYNC_FUNCTIONS) {
+    if (limit[option] !== undefined) checkSyncFunction(`${where} ${option}`, limit[option], AT_ONCE)
   }
-  for (const option of FUNCTIONS) {
-    const value = limit[option]
-    const isHelper = option === 'key' && value instanceof Identity
-    if (value !== undefined && typeof value !== 'function' && !isHelper) {
-      throw expected('SLUICE_BAD_OPTION', `${where} ${option} as a function of the request`, value)
-    }
+  if (typeof limit.mode === 'function') checkSyncFunction(`${where} mode`, limit.mode)
+  if (limit.cost !== undefined && !['number', 'object', 'function'].includes(typeof (limit.cost ?? ''))) {
+    throw expected('SLUICE_BAD_COST', `${where} cost as a number, a table or a function`, limit.cost)
   }
-  if (limit.cost === null) throw expected('SLUICE_BAD_COST', `${where} cost as a number, a table or a function`, null)
   checkSettle(limit.settle, where)
   checkRollout(limit, where)
   checkDelay(limit, where)
-  if (limit.quiet !== undefined && typeof limit.quiet !== 'boolean') {
-    throw expected('SLUICE_BAD_OPTION', `${where} quiet true or false`, limit.quiet)
+  checkUnit(limit.unit, where)
+  for (const option of ['quiet', 'countAborted'] as const) {
+    const value: unknown = limit[option]
+    if (value === undefined || typeof value === 'boolean') continue
+    throw expected('SLUICE_BAD_OPTION', `${where} ${option} true or false`, value)
   }
   if (limit.settle !== undefined && limit.countWhen !== undefined) {
     throw expected('SLUICE_BAD_OPTION', `${where} with settle or countWhen`, 'both', 'settle to 0 what does not count')
   }
+  return limit
+}
+
+function checkUnit(unit: unknown, where: string): void {
+  if (unit === undefined || (typeof unit === 'string' && /^[ -~]+$/.test(unit))) return
+  throw expected('SLUICE_BAD_OPTION', `${where} unit as printable ASCII such as 'requests' or 'tokens'`, unit)
 }
 
 function checkSettle(settle: GuardLimit['settle'], where: string): void {
+  if (typeof settle === 'function') checkSyncFunction(`${where} settle`, settle, AT_ONCE)
   if (settle === undefined || settle === 'ms' || settle === 'bytes' || typeof settle === 'function') return
   throw expected('SLUICE_BAD_OPTION', `${where} settle 'ms', 'bytes' or a function of the response`, settle)
 }
@@ -92,10 +126,14 @@ function checkRollout({ rollout, mode, key }: GuardLimit, where: string): void {
 const WAITING_KINDS: ReadonlySet<string> = new Set(['tokenBucket', 'leakyBucket', 'gcra'])
 
 /** What is set aside until a response has ended does not drain, so there is no saying how long to wait for it. */
-function checkDelay({ delay, policy, countWhen, settle }: GuardLimit, where: string): void {
+function checkDelay({ delay, policy, countWhen, settle, countAborted }: GuardLimit, where: string): void {
   if (delay === undefined) return
-  if ((countWhen ?? settle) !== undefined) {
-    throw expected('SLUICE_NOT_SUPPORTED', `${where} with delay, or with countWhen or settle`, 'both')
+  if ((countWhen ?? settle) !== undefined || countAborted === false) {
+    throw expected(
+      'SLUICE_NOT_SUPPORTED',
+      `${where} with delay, or with countWhen, settle or countAborted: false`,
+      'both',
+    )
   }
   if (delay !== 'all' && !(Number.isSafeInteger(delay) && delay >= 0)) {
     throw expected('SLUICE_BAD_OPTION', `${where} delay as a whole number, 0 or more, or 'all'`, delay)

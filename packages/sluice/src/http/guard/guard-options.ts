@@ -1,5 +1,7 @@
+import { checkFunction, checkOptions, checkSyncFunction } from '../../check-options.ts'
 import type { Clock } from '../../clock.ts'
 import type { Decision } from '../../decision.ts'
+import { type Duration, parseDuration } from '../../duration.ts'
 import { expected } from '../../errors.ts'
 import type { NamedLimits } from '../../limiter/limiter.ts'
 import { ip } from '../request/identity.ts'
@@ -8,7 +10,7 @@ import { SITE_OPTIONS, type SiteOptions } from '../request/request-reading.ts'
 import type { RefusalParts } from '../response/changed-refusal.ts'
 import type { HeaderFamily } from '../response/headers.ts'
 import type { GuardEvent } from './guard-event.ts'
-import { checkGuardLimit, GUARD_LIMIT_OPTIONS, type GuardLimit } from './guard-limit.ts'
+import { checkedLimit, GUARD_LIMIT_OPTIONS, type GuardLimit } from './guard-limit.ts'
 import type { PreflightOption } from './preflights.ts'
 
 /** What every adapter's `rateLimit` takes. */
@@ -33,8 +35,12 @@ export interface GuardSettings<R = RequestView> extends SiteOptions {
   clock?: Clock
   /** `'draft-11'` by default, several at once, or false for none. */
   headers?: HeaderFamily | readonly HeaderFamily[] | false
+  /** A secret of 16 characters or more: fields then carry `pk`, a hash of the key under it, by which a client tells its keys apart. */
+  partitionSecret?: string
   /** Requests that no limit concerns. */
-  skip?: (r: R) => boolean
+  skip?: (r: R) => boolean | Promise<boolean>
+  /** How long an async `policy`, `key`, `cost`, `when` or `skip` may take, `'1s'` by default. Then it counts as failed. */
+  lookupDeadline?: Duration
   /** Addresses (ranges such as `'10.0.0.0/8'`) that no limit concerns. */
   allow?: readonly string[]
   /** Addresses that are not served at all: 403. They win over `allow`. */
@@ -49,44 +55,76 @@ export interface GuardSettings<R = RequestView> extends SiteOptions {
 }
 
 const SETTINGS: readonly string[] = [
-  ...['name', 'prefix', 'store', 'clock', 'headers', 'skip', 'allow', 'deny', 'preflight'],
-  ...['refuse', 'onDecision', 'onEvent'],
+  ...['name', 'prefix', 'store', 'clock', 'headers', 'partitionSecret', 'skip', 'lookupDeadline', 'allow', 'deny'],
+  ...['preflight', 'refuse', 'onDecision', 'onEvent'],
   ...SITE_OPTIONS,
 ]
-const FUNCTIONS = ['skip', 'refuse', 'onDecision', 'onEvent'] as const
+const SYNC_FUNCTIONS = ['refuse', 'onDecision', 'onEvent'] as const
+/** What other limiters have at this place, and what does the same here. */
+const ONLY_WITH_ONE = 'that is an option of a limit; write it in limits: { name: { … } }'
+const SHORTEST_SECRET = 16
 
-/** The limits that options mean, each checked; the limiter checks what is its own. */
-export function limitsOf(options: GuardOptions): Readonly<Record<string, GuardLimit>> {
-  if (typeof options !== 'object' || options === null) {
-    throw expected('SLUICE_BAD_OPTION', "rateLimit({ policy: '100/m' }) or rateLimit({ limits: { … } })", options)
-  }
-  if (options.limits === undefined && options.policy === undefined) {
-    throw expected('SLUICE_BAD_OPTION', "a policy such as '100/m', or limits", options)
-  }
-  const known = options.limits === undefined ? [...SETTINGS, ...GUARD_LIMIT_OPTIONS] : [...SETTINGS, 'limits']
-  for (const option of Object.keys(options)) {
-    if (!known.includes(option)) throw expected('SLUICE_BAD_OPTION', `options ${known.join(', ')}`, option)
-  }
-  for (const option of FUNCTIONS) {
-    const value = options[option]
-    if (value !== undefined && typeof value !== 'function') {
-      throw expected('SLUICE_BAD_OPTION', `${option} as a function`, value)
-    }
-  }
-  return checkedLimits(options.limits ?? { default: { key: ip(), ...oneLimit(options) } })
+/** The options of a guard as it works by them, and the limits that they mean, each checked. */
+export interface CheckedOptions {
+  readonly settings: GuardSettings
+  readonly limits: Readonly<Record<string, GuardLimit>>
+  readonly lookupMs: number
 }
 
+/** Refuses what cannot mean anything; the limiter checks what is its own. Options that are `undefined` are as left out. */
+export function checkGuardOptions(given: GuardOptions): CheckedOptions {
+  if (typeof given !== 'object' || given === null) {
+    throw expected('SLUICE_BAD_OPTION', "rateLimit({ policy: '100/m' }) or rateLimit({ limits: { … } })", given)
+  }
+  const { limits } = given
+  if (limits === undefined && given.policy === undefined) checkNames(given, [...SETTINGS, ...GUARD_LIMIT_OPTIONS])
+  if (limits === undefined && given.policy === undefined) {
+    throw expected('SLUICE_BAD_OPTION', "a policy such as '100/m', or limits", given)
+  }
+  const options = checkNames(
+    given,
+    limits === undefined ? [...SETTINGS, ...GUARD_LIMIT_OPTIONS] : [...SETTINGS, 'limits'],
+  )
+  const { skip, lookupDeadline = '1s', partitionSecret, name, prefix } = options
+  if (skip !== undefined) checkFunction('skip', skip)
+  for (const option of SYNC_FUNCTIONS) if (options[option] !== undefined) checkSyncFunction(option, options[option])
+  for (const [option, value] of Object.entries({ name, prefix })) {
+    if (value !== undefined && typeof value !== 'string')
+      throw expected('SLUICE_BAD_OPTION', `${option} as a string`, value)
+  }
+  if (
+    partitionSecret !== undefined &&
+    !(typeof partitionSecret === 'string' && partitionSecret.length >= SHORTEST_SECRET)
+  ) {
+    const got = typeof partitionSecret === 'string' ? `${partitionSecret.length} characters` : partitionSecret
+    throw expected('SLUICE_BAD_OPTION', `partitionSecret as a text of ${SHORTEST_SECRET} characters or more`, got)
+  }
+  return {
+    settings: options,
+    limits: checkedLimits(limits ?? { default: { key: ip(), ...oneLimit(options) } }),
+    lookupMs: parseDuration(lookupDeadline, 'lookupDeadline', { min: 1 }),
+  }
+}
+
+function checkNames(options: GuardOptions, known: readonly string[]): GuardOptions {
+  const odd = Object.keys(options).find(option => !known.includes(option))
+  if (odd !== undefined && GUARD_LIMIT_OPTIONS.includes(odd)) {
+    throw expected('SLUICE_BAD_OPTION', `rateLimit options ${known.join(', ')}`, odd, ONLY_WITH_ONE)
+  }
+  return checkOptions('rateLimit', options, known)
+}
+
+/** The limits by their names, without options that are `undefined`. */
 export function checkedLimits(limits: Readonly<Record<string, GuardLimit>>): Readonly<Record<string, GuardLimit>> {
   if (typeof limits !== 'object' || limits === null || Array.isArray(limits) || Object.keys(limits).length === 0) {
     throw expected('SLUICE_BAD_OPTION', 'limits as an object of at least one named limit', limits)
   }
-  for (const [name, limit] of Object.entries(limits)) checkGuardLimit(name, limit)
-  return limits
+  return Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, checkedLimit(name, limit)]))
 }
 
 /** The limit that stands among the options themselves. */
 export function oneLimit(options: object): GuardLimit {
   return Object.fromEntries(
-    Object.entries(options).filter(([option]) => GUARD_LIMIT_OPTIONS.includes(option)),
+    Object.entries(options).filter(([option, value]) => value !== undefined && GUARD_LIMIT_OPTIONS.includes(option)),
   ) as unknown as GuardLimit
 }

@@ -63,7 +63,7 @@ describe('a refusal of the user’s own', () => {
         throw new Error('broken')
       },
     ],
-    ['a promise', async () => ({ status: 420 })],
+    ['a promise', () => Promise.resolve({ status: 420 })],
     ['a promise that rejects', () => Promise.reject(new Error('late'))],
     ['a text', () => 'Slow down'],
     ['a status that is none', () => ({ status: '429' })],

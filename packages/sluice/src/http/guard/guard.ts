@@ -18,16 +18,19 @@ import { DENIED, GONE, type Refusal, refusalOf } from '../response/refusal.ts'
 import { ResponseFields } from '../response/response-fields.ts'
 import { AccessLists } from './access-lists.ts'
 import { AfterResponse, type GuardLimiter, type GuardReservation, SET_ASIDE } from './after-response.ts'
+import { yesOrNo } from './answered.ts'
 import { inTurn } from './delay.ts'
 import type { GuardEvent } from './guard-event.ts'
-import { LONGEST_RESPONSE } from './guard-limit.ts'
-import { type GuardOptions, limitsOf } from './guard-options.ts'
+import { type GuardLimit, LONGEST_RESPONSE } from './guard-limit.ts'
+import { checkGuardOptions, type GuardOptions, type GuardSettings } from './guard-options.ts'
+import { type FinishLookups, Lookups } from './lookups.ts'
 import type { Outcome } from './outcome.ts'
 import { type Preflights, preflightsOf } from './preflights.ts'
 import { Reporter } from './reporter.ts'
 import { RouteGuards } from './route-guards.ts'
 import { type Route, withRoute } from './route-options.ts'
-import { safeLimits } from './safe-limits.ts'
+import { type SafeLimit, safeLimits } from './safe-limit.ts'
+import { UserFunction } from './user-function.ts'
 
 /** `rateLimit` of every adapter takes a guard in place of its options: to share one, or to change it while it runs. */
 export function createGuard<R = RequestView>(options: GuardOptions<R>): Guard {
@@ -39,9 +42,13 @@ export function createGuard<R = RequestView>(options: GuardOptions<R>): Guard {
 export class Guard {
   /** What the limits are decided by: `shadows` says what enforcing the shadows would change. */
   readonly limiter: GuardLimiter
-  private readonly options: GuardOptions
+  private readonly settings: GuardSettings
+  private readonly safe: readonly SafeLimit[]
+  private readonly lookups: Lookups
+  /** The limits that are switched off: their functions are not asked. */
+  private readonly offLimits = new Set<string>()
   /** Not named `limits`: adapters take options or a guard, and the types of `r` in a user's functions come from both. */
-  private readonly bound: Readonly<Record<string, LimitOptions<RequestFacts>>>
+  private readonly bound: Readonly<Record<string, LimitOptions<RequestFacts, 'sync' | 'async'>>>
   private readonly site: Site
   private readonly lists: AccessLists
   private readonly preflights: Preflights | undefined
@@ -57,17 +64,24 @@ export class Guard {
   private off = false
 
   constructor(options: GuardOptions) {
-    const limits = limitsOf(options)
-    const { name = 'default', prefix = 'sluice', onDecision } = options
-    this.ownStore = options.store === undefined
-    this.routes = new RouteGuards((route, own) => new Guard(withRoute(this.options, limits, route, own)))
-    this.reporter = new Reporter(options)
+    const { settings, limits, lookupMs } = checkGuardOptions(options)
+    const { name = 'default', prefix = 'sluice', onDecision, skip } = settings
+    this.ownStore = settings.store === undefined
+    this.routes = new RouteGuards((route, own) => new Guard(withRoute(this.settings, limits, route, own)))
+    this.reporter = new Reporter(settings)
     const onEvent = (event: GuardEvent) => this.reporter.event(event)
-    const store = storeFor<RequestFacts>({ ...options, onEvent } as LimiterOptions<RequestFacts>, name)
-    this.options = { ...options, store }
-    this.site = siteOf(options)
-    this.lists = new AccessLists(options, error => this.reporter.fallback('', 'skip', 'false', error))
-    this.bound = safeLimits(limits, this.reporter)
+    const store = storeFor<RequestFacts>({ ...settings, onEvent } as LimiterOptions<RequestFacts>, name)
+    this.settings = { ...settings, store }
+    this.clock = store.clock
+    this.site = siteOf(settings)
+    this.lists = new AccessLists(settings)
+    const all = Object.values(limits)
+    const someFunctions = skip !== undefined || all.some(hasFunctions)
+    const context = { reporter: this.reporter, clock: this.clock, someFunctions, lookupMs }
+    this.safe = safeLimits(limits, context)
+    for (const [limit, { mode }] of Object.entries(limits)) if (mode === 'off') this.offLimits.add(limit)
+    this.lookups = new Lookups(skip && this.skipFunction(skip, lookupMs), this.safe, limit => this.offLimits.has(limit))
+    this.bound = Object.fromEntries(this.safe.map(limit => [limit.name, limit.options]))
     const tellDecision = (decision: Decision, facts: RequestFacts) => this.reporter.decision(decision, facts)
     this.limiter = new NamedLimiter<RequestFacts>(
       { name, prefix, store, onEvent, ...(onDecision !== undefined && { onDecision: tellDecision }) },
@@ -75,12 +89,12 @@ export class Guard {
       false,
     )
     const bucketId = (bucket: readonly string[]) => hashOf(encodeKey([prefix, name, ...bucket], name)).slice(0, 16)
-    this.responseFields = new ResponseFields(limits, headerFamilies(options.headers), bucketId)
-    this.clock = store.clock
-    this.preflights = preflightsOf(options.preflight, store.clock)
+    this.responseFields = new ResponseFields(limits, headerFamilies(settings.headers), bucketId)
+    this.preflights = preflightsOf(settings.preflight, store.clock)
     this.afterResponse = new AfterResponse(this.limiter, limits, this.clock, this.reporter)
-    const all = Object.values(limits)
-    this.reserves = all.some(limit => limit.countWhen ?? limit.resetWhen ?? limit.settle)
+    this.reserves = all.some(
+      limit => (limit.countWhen ?? limit.resetWhen ?? limit.settle) || limit.countAborted === false,
+    )
     this.follows = this.reserves || all.some(({ policy }) => typeof policy === 'function' || holdsSlots(policy))
   }
 
@@ -89,11 +103,13 @@ export class Guard {
     const facts = new RequestFacts(raw, reader as Reader<unknown, never>, this.site)
     const listed = this.lists.isEmpty ? undefined : this.lists.of(facts)
     if (listed !== undefined || this.off) return listed === 'denied' ? refusedBy(DENIED) : undefined
-    if (this.preflights !== undefined && facts.isPreflight) return this.askPreflight(this.preflights, facts)
-    if (this.reserves) return this.askAndReserve(facts, reply, reader)
-    const decision = this.limiter.consume(facts)
-    if (decision instanceof Promise) return this.answerLater(decision, facts, reply, reader)
-    return this.answer(decision, undefined, facts, reply, reader)
+    const { lookups } = this
+    if (this.preflights !== undefined && facts.isPreflight) {
+      return lookups.skipsAtOnce(facts) ? undefined : this.askPreflight(this.preflights, facts)
+    }
+    const begun = lookups.isEmpty ? false : lookups.begin(facts)
+    if (begun === true) return undefined
+    return begun === false ? this.decide(facts, reply, reader) : this.decideLater(begun, facts, reply, reader)
   }
 
   /** The same guard for one route: other costs, further limits, or others in place of those of the same name. */
@@ -105,7 +121,12 @@ export class Guard {
   setMode(mode: LimitMode | undefined, limit?: string): void {
     const isOfRoutes = limit !== undefined && !Object.hasOwn(this.bound, limit) && this.routes.have(limit)
     const names = limit === undefined ? Object.keys(this.bound) : isOfRoutes ? [] : [limit]
-    for (const name of names) this.limiter.setMode(name, mode ?? this.bound[name]?.mode ?? 'enforce')
+    for (const name of names) {
+      const next = mode ?? this.bound[name]?.mode ?? 'enforce'
+      this.limiter.setMode(name, next)
+      if (next === 'off') this.offLimits.add(name)
+      else this.offLimits.delete(name)
+    }
     this.off = limit === undefined && mode === 'off'
     this.routes.setMode(mode, limit)
   }
@@ -119,7 +140,7 @@ export class Guard {
     this.routes.close()
     this.preflights?.close()
     const closed = this.limiter.close()
-    return this.ownStore ? this.options.store!.close() : closed
+    return this.ownStore ? this.settings.store!.close() : closed
   }
 
   /** A preflight that passes is answered as if there were no guard. */
@@ -130,23 +151,57 @@ export class Guard {
     return { ...refusedBy(this.refusal(decision, facts)), expose: this.responseFields.exposed }
   }
 
-  private askAndReserve<Reply>(
-    facts: RequestFacts,
-    reply: Reply,
-    reader: Reader<never, Reply>,
-  ): Maybe<Outcome | undefined> {
-    const reservation = this.limiter.reserve(facts, { cost: SET_ASIDE, ttl: LONGEST_RESPONSE })
-    const go = (held: GuardReservation) => this.answer(held.decision, held, facts, reply, reader)
-    return reservation instanceof Promise ? reservation.then(go) : go(reservation)
+  private decide<Reply>(facts: RequestFacts, reply: Reply, reader: Reader<never, Reply>): Maybe<Outcome | undefined> {
+    if (this.reserves) {
+      const reservation = this.limiter.reserve(facts, { cost: SET_ASIDE, ttl: LONGEST_RESPONSE })
+      const go = (held: GuardReservation) => this.answer(held.decision, held, facts, reply, reader)
+      return reservation instanceof Promise ? reservation.then(go) : go(reservation)
+    }
+    const decision = this.limiter.consume(facts)
+    if (!(decision instanceof Promise)) return this.answer(decision, undefined, facts, reply, reader)
+    return decision.then(made => this.answer(made, undefined, facts, reply, reader))
   }
 
-  private answerLater<Reply>(
-    decision: Promise<Decision>,
+  private async decideLater<Reply>(
+    finish: FinishLookups,
     facts: RequestFacts,
     reply: Reply,
     reader: Reader<never, Reply>,
   ): Promise<Outcome | undefined> {
-    return decision.then(made => this.answer(made, undefined, facts, reply, reader))
+    const refused = await this.refusedEarly(facts)
+    if (refused !== undefined) return this.answer(refused, undefined, facts, reply, reader)
+    return (await finish()) ? undefined : this.decide(facts, reply, reader)
+  }
+
+  /** The decision of the limits that need no look-up and no store elsewhere, if they refuse: a flood causes no look-ups. */
+  private async refusedEarly(facts: RequestFacts): Promise<Decision | undefined> {
+    const isLate = (limit: SafeLimit) => limit.isAsync || (limit.options.store ?? this.settings.store)?.mode === 'async'
+    const late = this.safe.filter(isLate)
+    if (late.length === this.safe.length) return undefined
+    const putBack = late.map(limit => limit.leaveOut(facts))
+    try {
+      const look = this.reporter.quietly(() => this.limiter.peek(facts))
+      if ((await look).allowed) return undefined
+      const decision = await this.limiter.consume(facts)
+      if (!decision.allowed) return decision
+      await this.limiter.refund(decision)
+      return undefined
+    } finally {
+      for (const put of putBack) put()
+    }
+  }
+
+  private skipFunction(skip: NonNullable<GuardSettings['skip']>, deadlineMs: number): UserFunction<boolean> {
+    return new UserFunction<boolean>({
+      call: skip,
+      read: answer => yesOrNo('skip', answer ?? false),
+      otherwise: (_, error) => {
+        this.reporter.fallback('', 'skip', 'false', error)
+        return false
+      },
+      clock: this.clock,
+      deadlineMs,
+    })
   }
 
   private answer<Reply>(
@@ -192,7 +247,7 @@ export class Guard {
   private refusal(decision: Decision, facts: RequestFacts): Refusal {
     const { responseFields } = this
     const states = decision.limits
-    const { refuse } = this.options
+    const { refuse } = this.settings
     const refusal = refusalOf(decision, states, name => responseFields.isShared(name), responseFields.isQuiet(states))
     if (refuse === undefined) return refusal
     try {
@@ -211,6 +266,10 @@ export class Guard {
   }
 }
 brand('Guard', Guard)
+
+function hasFunctions({ key, when, policy, cost }: GuardLimit): boolean {
+  return [key, when, policy, cost].some(option => typeof option === 'function')
+}
 
 function holdsSlots(policy: PolicyLike): boolean {
   return policyOf(policy).kind === 'concurrency'

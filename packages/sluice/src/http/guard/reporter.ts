@@ -10,13 +10,26 @@ export class Reporter {
   private readonly onEvent: GuardSettings['onEvent']
   private readonly onDecision: GuardSettings['onDecision']
 
+  private isQuiet = false
+
   constructor({ name = 'default', onEvent, onDecision }: GuardSettings) {
     this.limiter = name
     this.onEvent = onEvent
     this.onDecision = onDecision
   }
 
+  /** What happens inside is only a look: no event says that no limit applied. */
+  quietly<T>(look: () => T): T {
+    this.isQuiet = true
+    try {
+      return look()
+    } finally {
+      this.isQuiet = false
+    }
+  }
+
   event(event: GuardEvent): void {
+    if (this.isQuiet) return
     try {
       this.onEvent?.(event)
     } catch {

@@ -1,8 +1,9 @@
+import { checkOptions } from '../../check-options.ts'
 import { expected } from '../../errors.ts'
 import { ip } from '../request/identity.ts'
 import type { RequestView } from '../request/request-facts.ts'
 import { GUARD_LIMIT_OPTIONS, type GuardLimit } from './guard-limit.ts'
-import { checkedLimits, type GuardOptions, oneLimit } from './guard-options.ts'
+import { checkedLimits, type GuardOptions, type GuardSettings, oneLimit } from './guard-options.ts'
 
 /**
  * What one route has of its own, all in the same decision as the limits of the guard: further limits, or others in place
@@ -15,25 +16,27 @@ export type Route<R = RequestView> =
 
 /** The options of a guard for one route. What the route adds counts for itself unless it names a `bucket`. */
 export function withRoute(
-  options: GuardOptions,
+  settings: GuardSettings,
   limits: Readonly<Record<string, GuardLimit>>,
   route: string,
-  own: Route,
+  given: Route,
 ): GuardOptions {
-  checkRoute(`rateLimit of ${route}`, own)
-  const { policy: _, ...settings } = options as GuardOptions & { policy?: unknown }
-  for (const option of GUARD_LIMIT_OPTIONS) delete (settings as Record<string, unknown>)[option]
-  return { ...settings, limits: atCost({ ...limits, ...ownLimits(route, own) }, own) } as GuardOptions
+  const own = checkRoute(`rateLimit of ${route}`, given)
+  const kept = Object.entries(settings).filter(
+    ([option]) => option !== 'limits' && !GUARD_LIMIT_OPTIONS.includes(option),
+  )
+  return { ...Object.fromEntries(kept), limits: atCost({ ...limits, ...ownLimits(route, own) }, own) }
 }
 
-/** Refuses what says nothing about a route, and what nobody would read. */
-export function checkRoute(where: string, own: Route): void {
-  if (typeof own !== 'object' || own === null || !('limits' in own || 'policy' in own || 'cost' in own)) {
-    throw expected('SLUICE_BAD_OPTION', `${where} as { policy }, { limits } or { cost }`, own)
+/** Refuses what says nothing about a route, and unknown options. Options that are `undefined` are as left out. */
+export function checkRoute(where: string, given: Route): Route {
+  if (typeof given !== 'object' || given === null) {
+    throw expected('SLUICE_BAD_OPTION', `${where} as { policy }, { limits } or { cost }`, given)
   }
-  const known = 'limits' in own ? ['limits', 'cost'] : 'policy' in own ? GUARD_LIMIT_OPTIONS : ['cost']
-  const odd = Object.keys(own).find(option => !known.includes(option))
-  if (odd !== undefined) throw expected('SLUICE_BAD_OPTION', `${where} with ${known.join(', ')}`, odd)
+  const known = 'limits' in given ? ['limits', 'cost'] : 'policy' in given ? GUARD_LIMIT_OPTIONS : ['cost']
+  const own = checkOptions(where, given, known)
+  if ('limits' in own || 'policy' in own || 'cost' in own) return own
+  throw expected('SLUICE_BAD_OPTION', `${where} as { policy }, { limits } or { cost }`, given)
 }
 
 function ownLimits(route: string, own: Route): Readonly<Record<string, GuardLimit>> {

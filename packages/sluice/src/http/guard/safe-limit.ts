@@ -1,147 +1,203 @@
+import type { Clock } from '../../clock.ts'
 import { expected } from '../../errors.ts'
 import { stableHash } from '../../hash.ts'
-import type { Key } from '../../limiter/key.ts'
-import { encodeKey } from '../../limiter/key.ts'
+import { encodeKey, type Key } from '../../limiter/key.ts'
 import { checkCost, checkMode, chosenRule, type LimitMode, type LimitOptions } from '../../limiter/limits.ts'
-import type { Policy } from '../../policy.ts'
+import { andThen, type Maybe } from '../../maybe.ts'
+import { type Policy, policyOf } from '../../policy.ts'
 import { Identity, keyFrom } from '../request/identity.ts'
 import type { RequestFacts } from '../request/request-facts.ts'
 import { routeCosts } from '../request/route-costs.ts'
 import { answered, yesOrNo } from './answered.ts'
 import type { GuardLimit } from './guard-limit.ts'
+import { type Plans, strictest } from './plans.ts'
 import type { Reporter } from './reporter.ts'
+import { UserFunction } from './user-function.ts'
+
+/** What the limits of a guard share. */
+export interface SafeLimitContext {
+  readonly reporter: Reporter
+  readonly clock: Clock
+  /** Some limit has a function, so any limit may have to be left out while others are looked at. */
+  readonly someFunctions: boolean
+  /** How long a function of the user may take to answer. */
+  readonly lookupMs: number
+}
 
 /**
- * A guard's limit as the limiter takes it. The functions of the user are called inside fences: one that throws or answers
- * nonsense neither ends the request nor lets it pass unlimited.
+ * A guard's limit as the limiter takes it. What the user's functions answer is kept on the request, so that each is asked
+ * once. One that throws or answers nonsense neither ends the request nor lets it pass unlimited.
  */
 export class SafeLimit {
-  private readonly name: string
+  readonly name: string
+  readonly options: LimitOptions<RequestFacts, 'sync' | 'async'>
   private readonly index: number
   private readonly limit: GuardLimit
-  private readonly fallback: () => Policy
-  private readonly reporter: Reporter
+  private readonly context: SafeLimitContext
+  private readonly when: UserFunction<boolean> | undefined
+  private readonly key: UserFunction<Key> | Identity | undefined
+  private readonly policy: UserFunction<Policy> | undefined
+  private readonly cost: UserFunction<number> | undefined
+  private readonly costs: ((facts: RequestFacts) => number) | undefined
+  /** Those that the user wrote and that may be async. */
+  private readonly functions: readonly UserFunction<unknown>[]
 
   /** `fallback` is the policy of a function that has failed. */
-  constructor(name: string, index: number, limit: GuardLimit, fallback: () => Policy, reporter: Reporter) {
+  constructor(name: string, index: number, limit: GuardLimit, fallback: () => Policy, context: SafeLimitContext) {
     this.name = name
     this.index = index
     this.limit = limit
-    this.fallback = fallback
-    this.reporter = reporter
+    this.context = context
+    const { when, key, policy, cost } = limit
+    this.when = this.function('when', when, answer => yesOrNo('when', answer), told(true))
+    this.key =
+      key instanceof Identity || key === undefined
+        ? key
+        : this.function('key', key, readKey, { used: address, text: 'the address' })
+    this.policy = this.function('policy', typeof policy === 'function' ? policy : undefined, readPolicy, {
+      used: fallback,
+      text: () => JSON.stringify(fallback()),
+    })
+    this.cost = this.function('cost', typeof cost === 'function' ? cost : undefined, checkCost, told(1))
+    this.costs = typeof cost === 'object' ? routeCosts(cost) : undefined
+    this.functions = [this.when, this.key, this.policy, this.cost].filter(one => one instanceof UserFunction)
+    this.options = this.limitOptions()
   }
 
-  options(): LimitOptions<RequestFacts> {
-    const { policy, cost, mode, rollout, replaces, bucket, blockFor, onOutage, countWhen, settle } = this.limit
-    const key = this.keyReader()
+  /** Whether it waits for look-ups: a request must have passed the limits of this process before. */
+  get isAsync(): boolean {
+    return this.functions.some(one => one.isAsync)
+  }
+
+  get hasFunctions(): boolean {
+    return this.functions.length > 0
+  }
+
+  /** Asks every function that the limiter will need answers of. */
+  prepare(facts: RequestFacts): Maybe<void> {
+    return andThen(this.keyFor(facts), key => {
+      if (key === undefined) return undefined
+      return andThen(this.policyFor(facts), () => andThen(this.costFor(facts), nothing))
+    })
+  }
+
+  /** Makes a request one that the limit does not apply to, until what is returned is called. */
+  leaveOut(facts: RequestFacts): () => void {
+    facts.keys ??= []
+    const before = facts.keys[this.index]
+    facts.keys[this.index] = null
+    return () => {
+      facts.keys![this.index] = before
+    }
+  }
+
+  private function<T>(
+    option: string,
+    call: unknown,
+    read: (answer: unknown) => T,
+    otherwise: Fallback<T>,
+  ): UserFunction<T> | undefined {
+    if (typeof call !== 'function') return undefined
+    const { reporter, clock, lookupMs } = this.context
+    return new UserFunction<T>({
+      call: call as (view: unknown) => unknown,
+      read,
+      clock,
+      deadlineMs: lookupMs,
+      otherwise: (facts, error) => {
+        const { used, text } = otherwise
+        reporter.fallback(this.name, option, typeof text === 'string' ? text : text(), error)
+        return used(facts)
+      },
+    })
+  }
+
+  private limitOptions(): LimitOptions<RequestFacts, 'sync' | 'async'> {
+    const { policy, cost, mode, rollout, replaces, bucket, blockFor, onOutage, store } = this.limit
+    const { countWhen, settle, countAborted } = this.limit
+    const isKeyed = this.key !== undefined || this.context.someFunctions
+    const keyOf = (facts: RequestFacts) => now(this.keyFor(facts))
     return {
-      policy: typeof policy === 'function' ? facts => this.policyFor(facts) : policy,
-      ...(key !== undefined && { key }),
-      ...(cost !== undefined && { cost: typeof cost === 'number' ? cost : this.costReader(cost) }),
+      policy: this.policy === undefined ? (policy as Policy) : facts => now(this.policyFor(facts)),
+      ...(isKeyed && { key: keyOf }),
+      ...(cost !== undefined && {
+        cost: typeof cost === 'number' ? cost : (facts: RequestFacts) => now(this.costFor(facts)),
+      }),
       ...(mode !== undefined && { mode: typeof mode === 'function' ? facts => this.modeFor(facts) : mode }),
-      ...(rollout !== undefined && { mode: (facts: RequestFacts) => rolledOut(key!(facts), rollout) }),
+      ...(rollout !== undefined && { mode: (facts: RequestFacts) => rolledOut(keyOf(facts), rollout) }),
       ...(replaces !== undefined && { replaces }),
       ...(bucket !== undefined && { bucket }),
       ...(blockFor !== undefined && { blockFor }),
       ...(onOutage !== undefined && { onOutage }),
-      atOnce: (countWhen ?? settle) === undefined,
+      ...(store !== undefined && { store }),
+      atOnce: (countWhen ?? settle) === undefined && countAborted !== false,
     }
   }
 
-  private keyReader(): ((facts: RequestFacts) => Key | undefined) | undefined {
-    const { key, when, rollout, resetWhen } = this.limit
-    if (key === undefined && when === undefined) return undefined
-    const read = key === undefined ? () => '' : key instanceof Identity ? this.identity(key) : this.ownKey(key)
-    if (key instanceof Identity && (when ?? rollout ?? resetWhen) === undefined) return read
-    const applied = when === undefined ? read : (facts: RequestFacts) => this.readWhereItApplies(facts, read)
-    return facts => this.remembered(facts, applied)
+  /**
+   * Kept on the request: the key is asked for again, to roll out, to settle or to forgive, and a login on the way may have
+   * changed who it is.
+   */
+  private keyFor(facts: RequestFacts): Maybe<Key | undefined> {
+    const { key, index } = this
+    const known = facts.keys?.[index]
+    if (known !== undefined) return known ?? undefined
+    if (key instanceof Identity && this.isKeyPlain) return this.identityOf(key, facts)
+    return andThen(this.readKey(facts), found => {
+      facts.keys ??= []
+      facts.keys[index] = found ?? null
+      return found
+    })
   }
 
-  /** Whoever was counted is asked for again, to roll out or to forgive, and a login on the way may have changed who it is. */
-  private remembered(facts: RequestFacts, read: (facts: RequestFacts) => Key | undefined): Key | undefined {
-    facts.keys ??= []
-    let key = facts.keys[this.index]
-    if (key === undefined) {
-      key = read(facts) ?? null
-      facts.keys[this.index] = key
-    }
-    return key ?? undefined
+  /** Nothing but the decision needs it. */
+  private get isKeyPlain(): boolean {
+    const { rollout, resetWhen } = this.limit
+    return !this.hasFunctions && (rollout ?? resetWhen) === undefined
   }
 
-  private identity(identity: Identity): (facts: RequestFacts) => Key {
-    return facts => {
-      try {
-        return identity.keyOf(facts)
-      } catch (error) {
-        return this.address(facts, error)
-      }
-    }
+  private readKey(facts: RequestFacts): Maybe<Key | undefined> {
+    const { key, when } = this
+    const read = (at: RequestFacts): Maybe<Key> =>
+      key === undefined ? '' : key instanceof Identity ? this.identityOf(key, at) : key.ask(at)
+    if (when === undefined) return read(facts)
+    return andThen(firstThat(when, [facts, ...facts.elsewhere]), at => (at === undefined ? undefined : read(at)))
   }
 
-  private ownKey(key: Exclude<GuardLimit['key'], Identity | undefined>): (facts: RequestFacts) => Key {
-    return facts => {
-      try {
-        const given = answered(key(facts.view))
-        return keyFrom(given) ?? this.address(facts, expected('SLUICE_BAD_KEY', 'a key as a string', given))
-      } catch (error) {
-        return this.address(facts, error)
-      }
-    }
-  }
-
-  private address(facts: RequestFacts, error: unknown): string {
-    this.reporter.fallback(this.name, 'key', 'the address', error)
-    return facts.ip
-  }
-
-  private readWhereItApplies(facts: RequestFacts, read: (facts: RequestFacts) => Key | undefined): Key | undefined {
-    const where = this.applies(facts) ? facts : facts.elsewhere.find(other => this.applies(other))
-    return where === undefined ? undefined : read(where)
-  }
-
-  private applies(facts: RequestFacts): boolean {
+  private identityOf(identity: Identity, facts: RequestFacts): Key {
     try {
-      return yesOrNo('when', this.limit.when!(facts.view))
+      return identity.keyOf(facts)
     } catch (error) {
-      this.reporter.fallback(this.name, 'when', 'true', error)
-      return true
+      this.context.reporter.fallback(this.name, 'key', 'the address', error)
+      return facts.ip
     }
   }
 
-  private policyFor(facts: RequestFacts): Policy {
+  private policyFor(facts: RequestFacts): Maybe<Policy> {
     const known = facts.chosen?.[this.index]
     if (known !== undefined) return known
-    const choose = this.limit.policy as Exclude<GuardLimit['policy'], string | Policy>
-    let policy: Policy
-    try {
-      policy = chosenRule(answered(choose(facts.view))).policy
-    } catch (error) {
-      policy = this.fallback()
-      this.reporter.fallback(this.name, 'policy', JSON.stringify(policy), error)
-    }
-    facts.chosen ??= []
-    facts.chosen[this.index] = policy
-    return policy
+    if (this.policy === undefined) return policyOf(this.limit.policy)
+    return andThen(this.policy.ask(facts), policy => {
+      facts.chosen ??= []
+      facts.chosen[this.index] = policy
+      return policy
+    })
   }
 
-  private costReader(cost: Exclude<GuardLimit['cost'], number | undefined>): (facts: RequestFacts) => number {
-    const read = typeof cost === 'function' ? (facts: RequestFacts) => cost(facts.view) : routeCosts(cost)
-    const safe = (facts: RequestFacts) => {
-      try {
-        let most = checkCost(answered(read(facts)))
-        for (const other of facts.elsewhere) most = Math.max(most, checkCost(answered(read(other))))
-        return most
-      } catch (error) {
-        this.reporter.fallback(this.name, 'cost', '1', error)
-        return 1
-      }
-    }
-    if (this.limit.delay === undefined) return safe
-    return facts => {
+  private costFor(facts: RequestFacts): Maybe<number> {
+    const { index, cost, costs } = this
+    const known = facts.costs?.[index]
+    if (known !== undefined) return known
+    // The limiter asks for the cost first, also where the limit does not apply.
+    if ((cost ?? costs) === undefined || facts.keys?.[index] === null) return 1
+    const keep = (amount: number) => {
       facts.costs ??= []
-      facts.costs[this.index] = safe(facts)
-      return facts.costs[this.index]!
+      facts.costs[index] = amount
+      return amount
     }
+    const everywhere = [facts, ...facts.elsewhere]
+    if (cost === undefined) return keep(Math.max(...everywhere.map(costs!)))
+    return andThen(highest(cost, everywhere), keep)
   }
 
   private modeFor(facts: RequestFacts): LimitMode {
@@ -150,18 +206,84 @@ export class SafeLimit {
       const modes = [read(facts), ...facts.elsewhere.map(read)]
       return STRICTEST_FIRST.find(mode => modes.includes(mode))!
     } catch (error) {
-      this.reporter.fallback(this.name, 'mode', "'enforce'", error)
+      this.context.reporter.fallback(this.name, 'mode', "'enforce'", error)
       return 'enforce'
     }
   }
 }
 
+/** The limits of a guard as its limiter takes them. */
+export function safeLimits(limits: Readonly<Record<string, GuardLimit>>, context: SafeLimitContext): SafeLimit[] {
+  const all = Object.values(limits)
+  return Object.entries(limits).map(
+    ([name, limit], index) => new SafeLimit(name, index, limit, () => fallbackPolicy(limit, all), context),
+  )
+}
+
+/** What is used in place of an answer, and how an event calls it. */
+interface Fallback<T> {
+  readonly used: (facts: RequestFacts) => T
+  readonly text: string | (() => string)
+}
+
+function told<T>(value: T): Fallback<T> {
+  return { used: () => value, text: String(value) }
+}
+
+function address(facts: RequestFacts): Key {
+  return facts.ip
+}
+
+function readKey(answer: unknown): Key {
+  const key = keyFrom(answer)
+  if (key !== undefined) return key
+  throw expected('SLUICE_BAD_KEY', 'a key as a string', answer)
+}
+
+function readPolicy(answer: unknown): Policy {
+  return chosenRule(answer).policy
+}
+
+/** The limiter takes answers only; whoever asks it has prepared them. */
+function now<T>(value: Maybe<T>): T {
+  if (!(value instanceof Promise)) return value
+  throw expected('SLUICE_NOT_SUPPORTED', 'the limiter of a guard with async functions to be asked by the guard', value)
+}
+
+/** The first of several readings of a request for which the function answers true. */
+function firstThat(applies: UserFunction<boolean>, readings: readonly RequestFacts[]): Maybe<RequestFacts | undefined> {
+  const [first, ...rest] = readings
+  if (first === undefined) return undefined
+  return andThen(applies.ask(first), yes => (yes ? first : firstThat(applies, rest)))
+}
+
+function highest(cost: UserFunction<number>, [first, ...rest]: readonly RequestFacts[]): Maybe<number> {
+  return andThen(cost.ask(first!), amount =>
+    rest.length === 0 ? amount : andThen(highest(cost, rest), other => Math.max(amount, other)),
+  )
+}
+
 const STRICTEST_FIRST: readonly LimitMode[] = ['enforce', 'shadow', 'off']
 
-/** Every process finds the same for a key, and who is in at one percent is in at two. */
+/** Every process finds the same for a key, and a key that is in at one percent is in at two. */
 function rolledOut(key: Key | undefined, percent: number): LimitMode {
   const text = key === undefined ? '' : encodeKey(key, '')
   return stableHash(text, 100 * PER_PERCENT) < percent * PER_PERCENT ? 'enforce' : 'shadow'
 }
 
 const PER_PERCENT = 1_000_000
+
+/** If nothing is known of any limit. */
+const LAST_RESORT: Policy = policyOf('1/s')
+
+/** For a request whose policy could not be chosen: the strictest that the limit, or else any other, may have. */
+function fallbackPolicy(limit: GuardLimit, all: readonly GuardLimit[]): Policy {
+  return knownPolicy(limit) ?? strictest(all.map(knownPolicy).filter(policy => policy !== undefined)) ?? LAST_RESORT
+}
+
+/** Of plans the strictest; of other functions nothing is known. */
+function knownPolicy({ policy }: GuardLimit): Policy | undefined {
+  return typeof policy === 'function' ? (policy as Partial<Plans>).strictest : policyOf(policy)
+}
+
+function nothing(): void {}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { concurrency, fixedWindow, gcra, leakyBucket, slidingLog, slidingWindow, tokenBucket } from '../../index.ts'
 import { type Policy, policyOf } from '../../policy.ts'
-import { isStricter, strictest } from './strictest.ts'
+import { isStricter, strictest } from './plans.ts'
 
 const NOTHING = fixedWindow({ limit: 0, window: '1s' })
 
