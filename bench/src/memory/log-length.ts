@@ -23,7 +23,7 @@ export const logLengthCase: BenchCase = {
 function turning(limit: number): Contestant {
   let nowMs = 1_000_000
   const clock = { now: () => nowMs }
-  const limiter = createLimiter(slidingLog({ limit, window: limit }), { store: memoryStore({ clock }) })
+  const limiter = createLimiter(slidingLog({ limit, window: `${limit}ms` }), { store: memoryStore({ clock }) })
   return {
     name: `limit ${limit.toLocaleString('en-US')}`,
     ways: {

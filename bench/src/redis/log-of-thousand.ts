@@ -11,7 +11,7 @@ import { sortedSetLog } from './sorted-set-log.ts'
 
 const LIMIT = 1000
 const WINDOW_MS = 3_600_000
-const policy = slidingLog({ limit: LIMIT, window: WINDOW_MS })
+const policy = slidingLog({ limit: LIMIT, window: `${WINDOW_MS}ms` })
 /** Every decision is Redis's, also where it is a refusal. */
 const options = { denyCache: false } as const
 

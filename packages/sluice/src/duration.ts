@@ -9,10 +9,10 @@ export interface Rate {
 
 type DurationUnit = 'd' | 'h' | 'm' | 's' | 'ms'
 
-/** Milliseconds, or a text such as `'250ms' '10s' '15m' '1h' '30d'`. */
-export type Duration = number | `${number}${DurationUnit}`
+/** A number with its unit: `'250ms' '10s' '15m' '1h' '30d'`. Without a unit only 0 is clear. */
+export type Duration = 0 | `${number}${DurationUnit}`
 /** So many per period: `'10/s' '5000/h' '100/15m'`. */
-export type RateText = `${number}/${string}`
+export type RateText = `${number}/${DurationUnit}` | `${number}/${number}${DurationUnit}`
 
 /** Inclusive, in milliseconds. Without them: from 0 to the longest window. */
 export interface DurationBounds {
@@ -34,7 +34,7 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map(UNITS)
 export const MIN_WINDOW_MS = 1
 export const MAX_WINDOW_MS = 366 * DAY_MS
 
-/** The answer is always a whole number of ticks, so kernels may count in integers. */
+/** Milliseconds, always a whole number of ticks, so that kernels may count in integers. */
 export function parseDuration(
   value: unknown,
   what: string,
@@ -43,13 +43,18 @@ export function parseDuration(
 ): number {
   const { min = 0, max = MAX_WINDOW_MS } = bounds
   const fits = (ms: number) => ms >= min && ms <= max
-  const readMs = typeof value === 'number' ? value : typeof value === 'string' ? readDuration(value) : NaN
+  const readMs = value === 0 ? 0 : typeof value === 'string' ? readDuration(value) : NaN
   const ms = wholeTicks(readMs) / TICKS_PER_MS
   if (fits(ms)) return ms
-  const range = `from ${formatMs(min)} to ${formatMs(max)}`
-  const duration = `${what} to be a duration ${range} (milliseconds, or text such as '250ms', '10s', '15m', '1h', '30d')`
+  const duration = `${what} to be a duration from ${formatMs(min)} to ${formatMs(max)} (such as '250ms', '10s', '15m', '1h', '30d')`
   const advice = fits(readMs) ? 'time is counted in whole microseconds (0.001ms)' : durationAdvice(value, fits)
   throw expected(code, duration, value, advice)
+}
+
+/** The milliseconds of a policy that went through JSON, as a duration. */
+export function durationOf(ms: unknown, what: string, code: ErrorCode): Duration {
+  if (typeof ms === 'number' && ms >= 0 && ms < Infinity) return `${ms}ms`
+  throw expected(code, `${what} as a number of milliseconds`, ms)
 }
 
 /** Takes a rate as text, or as the object it becomes in a policy that went through JSON. */
@@ -119,10 +124,19 @@ function respell(text: string): string {
 }
 
 function durationAdvice(value: unknown, fits: (ms: number) => boolean): string {
-  if (typeof value !== 'string') return ''
-  if (/^\d+(\.\d+)?$/.test(value)) return `write ${value} for milliseconds or '${value}s' for seconds`
-  const better = respell(value)
-  return better !== value && fits(readDuration(better)) ? `write '${better}'` : ''
+  if (typeof value !== 'string' && typeof value !== 'number') return ''
+  const reads = (text: string) => fits(readDuration(text))
+  if (/^\d+(\.\d+)?$/.test(String(value))) {
+    const spellings = [
+      [`${value}s`, 'seconds'],
+      [`${value}ms`, 'milliseconds'],
+    ].filter(([text]) => Number(value) > 0 && reads(text!))
+    return spellings.length === 0
+      ? ''
+      : `write ${spellings.map(([text, unit]) => `'${text}' for ${unit}`).join(' or ')}`
+  }
+  const better = respell(String(value))
+  return better !== value && reads(better) ? `write '${better}'` : ''
 }
 
 const ZERO_RATE_ADVICE = 'a rate of 0 never refills; to refuse everything, set the limit or capacity to 0'

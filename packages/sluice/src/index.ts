@@ -31,6 +31,7 @@ export {
   leakyBucket,
   type Policy,
   type PolicyLike,
+  policyOf,
   type SlidingLogPolicy,
   type SlidingWindowPolicy,
   slidingLog,
@@ -49,3 +50,4 @@ export {
 } from './stores/memory/memory-store.ts'
 export type { StoreEvent } from './stores/remote/remote-store.ts'
 export type { Answer, Change, Intent, Mode, Question, Store } from './stores/store.ts'
+export type { Warning, WarningCode } from './warning.ts'

@@ -100,7 +100,7 @@ describe('long and short windows', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test.each([fixedWindow({ limit: 1, window: '0.5s' }), slidingLog({ limit: 1, window: 500 })])(
+  test.each([fixedWindow({ limit: 1, window: '0.5s' }), slidingLog({ limit: 1, window: '500ms' })])(
     'a window of half a second ends after half a second: $kind',
     policy => {
       const clock = fakeClock()

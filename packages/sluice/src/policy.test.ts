@@ -7,6 +7,7 @@ import {
   gcra,
   leakyBucket,
   limitOfPolicy,
+  type Policy,
   policyOf,
   slidingLog,
   slidingWindow,
@@ -99,7 +100,7 @@ const BAD: readonly (readonly [name: string, make: Make, rows: readonly Bad[]])[
       ...[0, -1, 1.5, 257, NaN, '4', null].map(
         (buckets): Bad => [{ limit: 1, window: '1m', buckets }, 'SLUICE_BAD_BUCKETS', 'buckets from 1 to 256, got '],
       ),
-      [{ limit: 1, window: 1, buckets: 3 }, 'SLUICE_BAD_BUCKETS', 'a window of 1 ms does not split into 3'],
+      [{ limit: 1, window: '1ms', buckets: 3 }, 'SLUICE_BAD_BUCKETS', 'a window of 1 ms does not split into 3'],
     ],
   ],
   [
@@ -152,13 +153,14 @@ describe('what stands where a policy is expected', () => {
     ['100', 'SLUICE_BAD_RATE', "write '100/s'"],
     ['0/s', 'SLUICE_BAD_RATE', 'set the limit or capacity to 0'],
   ])('%o is %s: %s', (value, code, part) => {
-    const error = complaint(() => policyOf(value))
+    const error = complaint(() => policyOf(value as Policy))
     expect(error.message).toContain(part)
     expect(error.code).toBe(code)
   })
 
-  test('may be a rate, short for a sliding window', () => {
-    expect(policyOf('100/15m')).toEqual(slidingWindow({ limit: 100, window: '15m' }))
+  test('may be a rate: short for an exact log of few, and for a sliding window of many', () => {
+    expect(policyOf('32/15m')).toEqual(slidingLog({ limit: 32, window: '15m' }))
+    expect(policyOf('33/15m')).toEqual(slidingWindow({ limit: 33, window: '15m' }))
   })
 })
 
@@ -169,7 +171,7 @@ describe('a policy', () => {
     [gcra({ rate: '1000000/s', burst: 1 }), { burst: 1, rate: { count: 1_000_000, periodMs: 1000 } }],
     [fixedWindow({ limit: 5, window: '1h' }), { limit: 5, windowMs: 3_600_000, align: 'epoch' }],
     [fixedWindow({ limit: 5, align: 'month' }), { limit: 5, windowMs: 0, align: 'month', timeZone: 'UTC' }],
-    [slidingWindow({ limit: MAX_LIMIT, window: 1 }), { limit: MAX_LIMIT, windowMs: 1, buckets: 1 }],
+    [slidingWindow({ limit: MAX_LIMIT, window: '1ms' }), { limit: MAX_LIMIT, windowMs: 1, buckets: 1 }],
     [slidingLog({ limit: 2 ** 16, window: '366d' }), { limit: 2 ** 16, windowMs: 366 * 86_400_000 }],
     [concurrency({ limit: 3, ttl: '30s' }), { limit: 3, ttlMs: 30_000 }],
   ])('is plain data: %o', (policy, fields) => {

@@ -2,6 +2,7 @@ import { assertTimeZone, type CalendarUnit, isCalendar } from './calendar.ts'
 import { checkOptions } from './check-options.ts'
 import {
   type Duration,
+  durationOf,
   MAX_WINDOW_MS,
   MIN_WINDOW_MS,
   parseDuration,
@@ -169,14 +170,21 @@ const MAX_BUCKETS = 256
 /** A log takes 8 bytes for each of its limit, and all of them at once for a cost as large: beyond this it is too slow to decide. */
 const MAX_LOG = 65_536
 
-/** What may stand where a policy is expected: a policy, one that went through JSON, or a rate for `slidingWindow`. */
+/** What may stand where a policy is expected: a policy, one that went through JSON, or a rate. */
 export type PolicyLike = Policy | RateText
 
-/** Validates whatever stands where a policy is expected. A frozen policy made here comes back as it is. */
-export function policyOf(value: unknown): Policy {
+/** A log of so many takes little more than a counter, and a counter of so few would admit clearly less than it says. */
+export const MOST_EXACT = 32
+
+/**
+ * The policy that a text or an object stands for: a rate such as `'100/m'` admits so many in any such span, exactly up to
+ * 32 (`slidingLog`), by the sliding counter above (`slidingWindow`). A frozen policy made here comes back as it is.
+ */
+export function policyOf(value: string | Policy): Policy {
   if (typeof value === 'string') {
-    const { count, periodMs } = parseRate(value, 'policy')
-    return slidingWindow({ limit: count, window: periodMs })
+    const { count: limit, periodMs } = parseRate(value, 'policy')
+    const window: Duration = `${periodMs}ms`
+    return limit <= MOST_EXACT ? slidingLog({ limit, window }) : slidingWindow({ limit, window })
   }
   if (typeof value !== 'object' || value === null || !('kind' in value)) {
     throw expected(
@@ -185,7 +193,7 @@ export function policyOf(value: unknown): Policy {
       value,
     )
   }
-  const policy = value as Policy
+  const policy = value
   switch (policy.kind) {
     case 'tokenBucket':
       return tokenBucket({ capacity: policy.capacity, refill: policy.refill })
@@ -196,16 +204,20 @@ export function policyOf(value: unknown): Policy {
     case 'fixedWindow':
       return isCalendar(policy.align)
         ? fixedWindow({ limit: policy.limit, align: policy.align, timeZone: policy.timeZone ?? 'UTC' })
-        : fixedWindow({ limit: policy.limit, window: policy.windowMs, align: policy.align })
+        : fixedWindow({ limit: policy.limit, window: windowText(policy.windowMs), align: policy.align })
     case 'slidingWindow':
-      return slidingWindow({ limit: policy.limit, window: policy.windowMs, buckets: policy.buckets })
+      return slidingWindow({ limit: policy.limit, window: windowText(policy.windowMs), buckets: policy.buckets })
     case 'slidingLog':
-      return slidingLog({ limit: policy.limit, window: policy.windowMs })
+      return slidingLog({ limit: policy.limit, window: windowText(policy.windowMs) })
     case 'concurrency':
-      return concurrency({ limit: policy.limit, ttl: policy.ttlMs })
+      return concurrency({ limit: policy.limit, ttl: durationOf(policy.ttlMs, 'ttlMs', 'SLUICE_BAD_TTL') })
     default:
       throw expected('SLUICE_BAD_POLICY', 'a policy of a known kind', (policy as { kind: unknown }).kind)
   }
+}
+
+function windowText(windowMs: unknown): Duration {
+  return durationOf(windowMs, 'windowMs', 'SLUICE_BAD_WINDOW')
 }
 
 /** The number a policy promises: what `limit` says in a decision. */

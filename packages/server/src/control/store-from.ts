@@ -37,7 +37,7 @@ export function storeFrom(
   const client = clientFor(address)
   // What goes wrong reaches the store by its calls; unheard, an error would end the process.
   client.on('error', () => {})
-  const store = redisStore(client, { deadline: DEADLINE_MS, connectWait: DEADLINE_MS, onEvent })
+  const store = redisStore(client, { deadline: `${DEADLINE_MS}ms`, connectWait: `${DEADLINE_MS}ms`, onEvent })
   return {
     store,
     kind: 'redis',

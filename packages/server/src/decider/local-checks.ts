@@ -35,7 +35,7 @@ export class LocalChecks implements Checks {
 
   reserve({ subject, cost }: CheckRequest, ttlMs: number): Awaitable<Reserved> {
     const startedAt = performance.now()
-    return andThen(this.rules.loaded.limiter.reserve(subject, { cost, ttl: ttlMs }), (held): Reserved => {
+    return andThen(this.rules.loaded.limiter.reserve(subject, { cost, ttl: `${ttlMs}ms` }), (held): Reserved => {
       const id = held.allowed ? this.reservations.keep(held, ttlMs, cost === 0) : undefined
       if (id !== undefined || !held.allowed) return { decision: this.count(held.decision, startedAt), id }
       held.cancel()

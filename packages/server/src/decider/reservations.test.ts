@@ -8,7 +8,7 @@ const SECRET = 'a secret of replicas'
 function reserving() {
   const clock = fakeClock(1e12)
   const limiter = createLimiter(tokenBucket({ capacity: 1000, refill: '1/h' }), { clock })
-  const reserve = (ttl = 1000) => limiter.reserve('alice', { cost: 10, ttl }) as HeldReservation
+  const reserve = (ttl = 1000) => limiter.reserve('alice', { cost: 10, ttl: `${ttl}ms` }) as HeldReservation
   return { clock, limiter, reserve, held: new HeldReservations(clock) }
 }
 

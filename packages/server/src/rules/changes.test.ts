@@ -49,7 +49,7 @@ describe('what changed in our own rules', () => {
       rules({ limits: { user: { key: 'user', plans: { by: 'plan', free, ...more } } } })
     expect(ruleChanges(plans('60/1m'), plans('90/1m', { pro: '9/1h' }))).toEqual([
       "limit 'user' was plans by plan: free 60 in 1m (sliding window), is now plans by plan: free 90 in 1m (sliding " +
-        'window), pro 9 in 1h (sliding window): what callers have used is kept',
+        'window), pro 9 in any 1h (sliding log): what callers have used is kept',
     ])
     expect(ruleChanges(plans('60/1m'), plans('60/1h'))).toEqual([expect.stringMatching(/: starts afresh$/)])
   })

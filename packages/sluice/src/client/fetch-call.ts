@@ -207,7 +207,7 @@ export class FetchCall {
     const maxWait = Math.max(0, this.latest(deadline) - startedAt)
     const key = options.key === undefined ? origin : options.key(url)
     const decision = await limiter.wait(key, {
-      ...(maxWait < Infinity && { maxWait: wholeMs(maxWait) }),
+      ...(maxWait < Infinity && { maxWait: `${wholeMs(maxWait)}ms` as const }),
       ...(signal && { signal }),
     })
     if (!decision.allowed) throw tooLong(decision.retryAfterMs)

@@ -53,8 +53,9 @@ describe('the short form', () => {
     expect(decision.allowed).toBe(true)
   })
 
-  test('a rate is short for slidingWindow', () => {
-    expect(answers('3/2s')).toEqual(answers(slidingWindow({ limit: 3, window: '2s' })))
+  test('a rate is short for an exact log of few and a sliding window of many', () => {
+    expect(answers('3/2s')).toEqual(answers(slidingLog({ limit: 3, window: '2s' })))
+    expect(answers('33/2s')).toEqual(answers(slidingWindow({ limit: 33, window: '2s' })))
     expect(createLimiter('100/m').consume('a')).toMatchObject({ limit: 100, remaining: 99 })
   })
 

@@ -3,6 +3,7 @@ import type { Decision, ObservedDecision } from '../decision.ts'
 import type { Duration } from '../duration.ts'
 import type { StoreUnavailable } from '../errors.ts'
 import type { Answer, Mode, Store } from '../stores/store.ts'
+import type { Warning } from '../warning.ts'
 import type { LimitInspection } from './inspection.ts'
 import type { LimitMode, LimitOptions, OnOutage } from './limits.ts'
 import type { Reservation, SavedReservation } from './reservation.ts'
@@ -26,6 +27,8 @@ export type LimiterEvent =
       readonly mode: OnOutage
       readonly error: StoreUnavailable
     }
+  /** Something is probably wrong, and said once: `code` is explained in docs/reference/warnings.md. */
+  | (Warning & { readonly limiter: string })
   /** The store decides a limit again, and has for a second. */
   | { readonly type: 'restored'; readonly limiter: string; readonly limit: string }
 

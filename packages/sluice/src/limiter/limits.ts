@@ -3,10 +3,11 @@ import { checkOptions } from '../check-options.ts'
 import { TICKS_PER_MS } from '../clock.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { expected, SluiceError } from '../errors.ts'
-import { type Policy, type PolicyLike, policyOf } from '../policy.ts'
+import { MOST_EXACT, type Policy, type PolicyLike, policyOf } from '../policy.ts'
 import type { Charge } from '../stores/charge.ts'
 import type { BlockRule, Limit } from '../stores/limit.ts'
 import type { Mode, Store } from '../stores/store.ts'
+import type { WarningCode } from '../warning.ts'
 import { encodeKey, type Key } from './key.ts'
 
 /** `'shadow'` decides without enforcing; `'off'` does not apply. */
@@ -64,13 +65,17 @@ export interface BoundLimit<S> extends Limit {
   readonly release: (charges: readonly Charge[]) => void
 }
 
-export function bindLimit<S>(
-  name: string,
-  options: LimitOptions<S, Mode>,
-  path: readonly string[],
-  defaultStore: Store,
-  release: BoundLimit<S>['release'],
-): BoundLimit<S> {
+/** What a limit gets from its limiter. */
+export interface LimitContext {
+  readonly path: readonly string[]
+  /** For a limit that names none. */
+  readonly store: Store
+  readonly release: BoundLimit<never>['release']
+  readonly warn: (code: WarningCode, message: string) => void
+}
+
+export function bindLimit<S>(name: string, options: LimitOptions<S, Mode>, context: LimitContext): BoundLimit<S> {
+  const { path, release, warn } = context
   const where = `limit '${name}'`
   checkOptions(where, options, KNOWN)
   const {
@@ -83,7 +88,7 @@ export function bindLimit<S>(
     blockFor,
     atOnce = false,
     onOutage = 'local',
-    store = defaultStore,
+    store = context.store,
   } = options
   if (key !== undefined && typeof key !== 'function') {
     throw expected('SLUICE_BAD_OPTION', `${where} key as a function of the subject`, key)
@@ -101,7 +106,10 @@ export function bindLimit<S>(
     space: store.bind(encodeKey(bucket === undefined ? [...path, name] : [...path, 'bucket', bucket], name)),
     block: blockFor === undefined ? undefined : blockRule(blockFor, where),
     keyOf: key,
-    ruleFor: typeof policy === 'function' ? subject => chosenRule(policy(subject)) : ruleOf(policyOf(policy)),
+    ruleFor:
+      typeof policy === 'function'
+        ? subject => fairRule(chosenRule(policy(subject)), where, warn)
+        : fairRule(ruleOf(policyOf(policy)), where, warn),
     cost,
     replaces,
     bucket,
@@ -112,6 +120,17 @@ export function bindLimit<S>(
 }
 
 const KNOWN = ['policy', 'key', 'cost', 'mode', 'replaces', 'bucket', 'blockFor', 'atOnce', 'onOutage', 'store']
+
+/** Warns of a sliding counter that admits clearly less than it says. */
+function fairRule(rule: Rule, where: string, warn: LimitContext['warn']): Rule {
+  if (rule.kind === 'sliding' && rule.limit <= MOST_EXACT && rule.limit > 0) {
+    warn(
+      'SLUICE_SMALL_SLIDING_WINDOW',
+      `${where}: a slidingWindow of ${MOST_EXACT} or less admits clearly less than it says; use slidingLog`,
+    )
+  }
+  return rule
+}
 
 const STORE_METHODS = ['bind', 'ask', 'amend', 'inspect', 'close'] as const
 
@@ -192,7 +211,7 @@ export function chosenRule(policy: unknown): Rule {
         ? objects.get(policy)
         : undefined
   if (known !== undefined) return known
-  const rule = ruleOf(policyOf(policy) as Policy)
+  const rule = ruleOf(policyOf(policy as Policy))
   if (typeof policy === 'string') {
     if (texts.size >= MOST_TEXTS) texts.clear()
     texts.set(policy, rule)

@@ -7,6 +7,7 @@ import { allOf, andThen, type Maybe } from '../maybe.ts'
 import type { Charge } from '../stores/charge.ts'
 import type { KeyInspection } from '../stores/inspection.ts'
 import { type Answer, type Change, type Intent, LOOK, type Mode, reserving, type Store, TAKE } from '../stores/store.ts'
+import { type Warning, warnOnce } from '../warning.ts'
 import { Changes } from './changes.ts'
 import { ChargedDecision, limitOf } from './charged-decision.ts'
 import { Charging } from './charging.ts'
@@ -21,7 +22,15 @@ import type {
   WaitOptions,
 } from './limiter.ts'
 import { LimiterStores } from './limiter-stores.ts'
-import { bindLimit, blockTicks, checkCost, checkModeOrChoice, checkReplaces, type LimitMode } from './limits.ts'
+import {
+  bindLimit,
+  blockTicks,
+  checkCost,
+  checkModeOrChoice,
+  checkReplaces,
+  type LimitContext,
+  type LimitMode,
+} from './limits.ts'
 import { checkLimiterOptions, type Limits, storeFor } from './options.ts'
 import { Outage } from './outage/outage.ts'
 import { chargesOf, type Reservation, reservationOf, type SavedReservation } from './reservation.ts'
@@ -62,9 +71,14 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     )
     const release = (charges: readonly Charge[]) =>
       this.changes.makeLater(charges.map(charge => ({ type: 'release', charge })))
-    const bound = Object.entries(limits).map(([limit, one]) =>
-      bindLimit(limit, one, [prefix, name], this.store, release),
-    )
+    const onWarning = onEvent && ((warning: Warning) => onEvent({ ...warning, limiter: name }))
+    const context: LimitContext = {
+      path: [prefix, name],
+      store: this.store,
+      release,
+      warn: (code, message) => warnOnce(code, message, onWarning),
+    }
+    const bound = Object.entries(limits).map(([limit, one]) => bindLimit(limit, one, context))
     checkReplaces(bound)
     const stores = [...new Set(bound.map(limit => limit.store))]
     this.stores = new LimiterStores(stores, this.changes)

@@ -5,6 +5,7 @@ import {
   gcra,
   leakyBucket,
   type Policy,
+  type RateText,
   slidingLog,
   slidingWindow,
   tokenBucket,
@@ -45,7 +46,7 @@ test.each<[limit: number, share: number, local: number]>([
 })
 
 describe('the rate of a bucket is scaled with it, and never more than its share', () => {
-  test.each<[rate: `${number}/${string}`, share: number, periodMs: number]>([
+  test.each<[rate: RateText, share: number, periodMs: number]>([
     ['10/s', 0.5, 2000],
     ['1/s', 0.25, 4000],
     ['3/s', 0.75, 1333.334],

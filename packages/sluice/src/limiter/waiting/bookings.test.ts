@@ -12,9 +12,11 @@ type Outcome = number | 'waiting' | `refused ${string}`
 function queue(limiter: Limiter, clock: FakeClock, costs: readonly number[], maxWait?: number): Outcome[] {
   const outcomes: Outcome[] = costs.map(() => 'waiting')
   costs.forEach((cost, i) => {
-    void limiter.wait('a', { cost, ...(maxWait !== undefined && { maxWait }) }).then((d: Decision) => {
-      outcomes[i] = d.allowed ? clock.now() : `refused ${d.retryAfterMs}`
-    })
+    void limiter
+      .wait('a', { cost, ...(maxWait !== undefined && { maxWait: `${maxWait}ms` as const }) })
+      .then((d: Decision) => {
+        outcomes[i] = d.allowed ? clock.now() : `refused ${d.retryAfterMs}`
+      })
   })
   return outcomes
 }

@@ -76,7 +76,7 @@ describe('a wait of 30 days', () => {
 
 test('a wait between two milliseconds ends, on a clock near today', async () => {
   const clock = fakeClock(1_700_000_000_000.123)
-  const limiter = createLimiter(slidingLog({ limit: 1, window: 777.777 }), { clock })
+  const limiter = createLimiter(slidingLog({ limit: 1, window: '777.777ms' }), { clock })
   let reads = 0
   const { now } = clock
   clock.now = () => {

@@ -94,7 +94,6 @@ function readCost(node: ConfigNode): number | string | undefined {
 
 function readBlock(node: ConfigNode, limit: string): RuleLimit['blockFor'] {
   const blockFor = node.value as NonNullable<RuleLimit['blockFor']>
-  if (typeof blockFor === 'number') return node.wrong('a duration with its unit', `write ${blockFor}s`)
   // The limiter has all there is to say about blocks.
   const tried = node.attempt(() => createLimiter({ limits: { [limit]: { policy: '1/s', blockFor } } }))
   return tried && blockFor

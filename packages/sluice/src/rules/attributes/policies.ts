@@ -6,6 +6,7 @@ import {
   gcra,
   leakyBucket,
   type Policy,
+  policyOf,
   slidingLog,
   slidingWindow,
   tokenBucket,
@@ -23,8 +24,8 @@ const OPTIONS: Readonly<Record<string, (node: ConfigNode) => unknown>> = {
   refill: node => parseRate(node.value, 'refill'),
   leak: node => parseRate(node.value, 'leak'),
   rate: node => parseRate(node.value, 'rate'),
-  window: node => withUnit(node, () => windowOf(node.value, 'window')),
-  ttl: node => withUnit(node, () => parseDuration(node.value, 'ttl', { min: 1 }, 'SLUICE_BAD_TTL')),
+  window: node => windowOf(node.value, 'window'),
+  ttl: node => parseDuration(node.value, 'ttl', { min: 1 }, 'SLUICE_BAD_TTL'),
   time_zone: node => assertTimeZone(node.value),
 }
 
@@ -59,7 +60,7 @@ export function readPolicy(algorithm: string, node: ConfigNode): Policy | undefi
   const { value } = node
   if (byRate && typeof value === 'string') {
     const rate = node.attempt(() => parseRate(value, algorithm))
-    return rate && node.attempt(() => make({ limit: rate.count, window: rate.periodMs } as never))
+    return rate && node.attempt(() => make({ limit: rate.count, window: `${rate.periodMs}ms` } as never))
   }
   const known = [...required, ...optional]
   const members = node.members(`${byRate ? "a rate such as '60/1m' or " : ''}a map of ${known.join(', ')}`, known)
@@ -76,18 +77,13 @@ export function readPolicy(algorithm: string, node: ConfigNode): Policy | undefi
   return whole ? node.attempt(() => make(options as never)) : undefined
 }
 
-/** A rate for a sliding window, or a map of one algorithm: how a plan is written. */
+/** A rate, or a map of one algorithm: how a plan is written. */
 export function readPlanPolicy(node: ConfigNode): Policy | undefined {
-  if (typeof node.value === 'string') return readPolicy('sliding-window', node)
+  const { value } = node
+  if (typeof value === 'string') return node.attempt(() => policyOf(value))
   const members = node.members("a rate such as '60/1m' or a map of one algorithm", ALGORITHM_NAMES)
   if (members === undefined) return undefined
   if (Object.keys(node.value as object).length !== 1) return node.wrong('one algorithm')
   const [only] = members
   return only && readPolicy(...only)
-}
-
-/** A bare number would be milliseconds, and whoever writes 60 means seconds: a limit that limits nothing. */
-function withUnit<T>(node: ConfigNode, read: () => T): T | undefined {
-  const { value } = node
-  return typeof value === 'number' ? node.wrong('a duration with its unit', `write ${value}ms or ${value}s`) : read()
 }

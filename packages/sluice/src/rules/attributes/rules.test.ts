@@ -4,6 +4,8 @@ import { gcra, slidingWindow, tokenBucket } from '../../index.ts'
 import { RulesError } from '../mistakes.ts'
 import { readRules } from './rules.ts'
 
+const RANGE = "from 1ms to 366d (such as '250ms', '10s', '15m', '1h', '30d')"
+
 const IP = { key: 'ip', 'sliding-window': '60/1m' }
 /** A file of one limit. */
 const one = (limit: unknown) => ({ limits: { one: limit } })
@@ -206,7 +208,9 @@ describe('what is wrong is told, all of it', () => {
     ],
     [
       one({ 'sliding-window': { limit: 60, window: 60 } }),
-      ['limits.one.sliding-window.window: expected a duration with its unit, got 60; write 60ms or 60s'],
+      [
+        `limits.one.sliding-window.window: expected window to be a duration ${RANGE}, got 60; write '60s' for seconds or '60ms' for milliseconds`,
+      ],
     ],
     [
       one({ 'sliding-window': 60 }),
@@ -220,7 +224,7 @@ describe('what is wrong is told, all of it', () => {
     [
       one({ concurrency: { limit: 4 } }),
       [
-        'limits.one.concurrency.ttl: expected ttl to be a duration from 1ms to 366d (milliseconds, or text such as ' +
+        'limits.one.concurrency.ttl: expected ttl to be a duration from 1ms to 366d (such as ' +
           "'250ms', '10s', '15m', '1h', '30d'), got undefined",
       ],
     ],
@@ -245,7 +249,12 @@ describe('what is wrong is told, all of it', () => {
           'by, free, pro; otherwise none is the strictest',
       ],
     ],
-    [one({ ...IP, block_for: 15 }), ['limits.one.block_for: expected a duration with its unit, got 15; write 15s']],
+    [
+      one({ ...IP, block_for: 15 }),
+      [
+        `limits.one.block_for: expected limit 'one' blockFor to be a duration ${RANGE}, got 15; write '15s' for seconds or '15ms' for milliseconds`,
+      ],
+    ],
     [
       one({ ...IP, block_for: { first: '1h', max: '1m' } }),
       ["limits.one.block_for: expected limit 'one' blockFor.max of at least blockFor.first, got '1m'"],

@@ -4,6 +4,8 @@ import { fixedWindow, gcra, leakyBucket, slidingLog, slidingWindow, tokenBucket 
 import { readDescriptorFiles } from './descriptor-file.ts'
 import { rulesOf } from './tree.ts'
 
+const RANGE = "from 1ms to 366d (such as '250ms', '10s', '15m', '1h', '30d')"
+
 const MINUTE = { unit: 'minute', requests_per_unit: 20 }
 const file = (descriptor: unknown) => ({ domain: 'edge', descriptors: [descriptor] })
 const limited = (rate_limit: unknown) => file({ key: 'k', rate_limit })
@@ -22,7 +24,7 @@ test.each([
   ['year', 31_536_000_000, 6],
 ])('unit %s is a window of %d ms from the epoch on', (unit, window, number) => {
   expect(limitOf({ unit, requests_per_unit: 9, name: 'n' })).toEqual({
-    policy: fixedWindow({ limit: 9, window }),
+    policy: fixedWindow({ limit: 9, window: `${window}ms` }),
     current: { requestsPerUnit: 9, unit: number, name: 'n' },
     name: 'n',
     replaces: [],
@@ -186,7 +188,9 @@ describe('what is wrong is told, all of it', () => {
     ],
     [
       limited({ period: 30, requests_per_unit: 1 }),
-      ['descriptors[0].rate_limit.period: expected a period with its unit, got 30; write 30s'],
+      [
+        `descriptors[0].rate_limit.period: expected period to be a duration ${RANGE}, got 30; write '30s' for seconds or '30ms' for milliseconds`,
+      ],
     ],
     [
       limited({ ...MINUTE, burst: 5 }),

@@ -29,7 +29,7 @@ function policyOf(limit: number, window: number): Policy {
   let policy = policies.get(text)
   if (policy === undefined) {
     if (policies.size >= MOST_KEPT) policies.clear()
-    policy = fixedWindow({ limit, window })
+    policy = fixedWindow({ limit, window: `${window}ms` })
     policies.set(text, policy)
   }
   return policy

@@ -38,9 +38,9 @@ interface Amounts {
 }
 
 const ALGORITHMS: Readonly<Record<string, (amounts: Amounts) => Policy>> = {
-  'fixed-window': ({ limit, periodMs }) => fixedWindow({ limit, window: periodMs }),
-  'sliding-window': ({ limit, periodMs }) => slidingWindow({ limit, window: periodMs }),
-  'sliding-log': ({ limit, periodMs }) => slidingLog({ limit, window: periodMs }),
+  'fixed-window': ({ limit, periodMs }) => fixedWindow({ limit, window: `${periodMs}ms` }),
+  'sliding-window': ({ limit, periodMs }) => slidingWindow({ limit, window: `${periodMs}ms` }),
+  'sliding-log': ({ limit, periodMs }) => slidingLog({ limit, window: `${periodMs}ms` }),
   'token-bucket': ({ limit, periodMs, burst }) => tokenBucket({ capacity: burst, refill: { count: limit, periodMs } }),
   'leaky-bucket': ({ limit, periodMs, burst }) => leakyBucket({ capacity: burst, leak: { count: limit, periodMs } }),
   gcra: ({ limit, periodMs, burst }) => gcra({ burst, rate: { count: limit, periodMs } }),
@@ -90,7 +90,6 @@ function readPeriodMs(node: ConfigNode, members: ReadonlyMap<string, ConfigNode>
   }
   if (unit !== undefined) return period.wrongName('a period or a unit, not both')
   const { value } = period
-  if (typeof value === 'number') return period.wrong('a period with its unit', `write ${value}s`)
   return period.attempt(() => windowOf(value, 'period'))
 }
 

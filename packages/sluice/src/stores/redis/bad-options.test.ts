@@ -81,7 +81,7 @@ describe('an option that cannot be meant is refused where it is passed', () => {
 test.each([
   {},
   { deadline: false as const },
-  { deadline: '10ms' as const, connectWait: 0, denyCache: false as const },
+  { deadline: '10ms' as const, connectWait: 0 as const, denyCache: false as const },
   { denyCache: {} },
   { denyCache: { for: '500ms' as const, maxEntries: 100 } },
   { tags: 1, prefix: '', instances: 3, batch: false, heartbeat: true },

@@ -72,7 +72,7 @@ const TROUBLES: [string, ErrorCode, RegExp, () => Promise<RedisClient>][] = [
 
 describe.each(TROUBLES)('%s', (_, code, says, open) => {
   test('is a fault with a name, which says what to do', async () => {
-    const store = redisStore(await open(), { connectWait: 50, onEvent: () => undefined })
+    const store = redisStore(await open(), { connectWait: '50ms', onEvent: () => undefined })
     closing.push(() => store.close())
     const { fault } = await new Counter(store, FIVE, 'limit').take('a')
     expect(fault).toMatchObject({ name: 'StoreUnavailable', code })
@@ -81,7 +81,7 @@ describe.each(TROUBLES)('%s', (_, code, says, open) => {
   })
 
   test.each(['local', 'open', 'closed'] satisfies OnOutage[])('is decided by onOutage: %s', async onOutage => {
-    const store = redisStore(await open(), { connectWait: 50, onEvent: () => undefined })
+    const store = redisStore(await open(), { connectWait: '50ms', onEvent: () => undefined })
     closing.push(() => store.close())
     const events: LimiterEvent[] = []
     const limiter = createLimiter(FIVE, { store, onOutage, onEvent: event => events.push(event) })

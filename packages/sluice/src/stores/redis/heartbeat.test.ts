@@ -19,7 +19,10 @@ type Use = (limiter: Limiter<string, 'async'>, store: RedisStore) => Promise<voi
 async function withSlot(heartbeat: boolean, use: Use): Promise<void> {
   const store = redisStore(client, { heartbeat, deadline: '1s' })
   try {
-    await use(createLimiter(concurrency({ limit: 1, ttl: TTL_MS }), { name: `limiter ${names++}`, store }), store)
+    await use(
+      createLimiter(concurrency({ limit: 1, ttl: `${TTL_MS}ms` }), { name: `limiter ${names++}`, store }),
+      store,
+    )
   } finally {
     await store.close()
   }
@@ -73,7 +76,7 @@ test('with a heartbeat a slot whose decision nobody has any more ends with its t
 test('with a heartbeat a closed store renews nothing', async () => {
   await withSlot(false, async reader => {
     const store = redisStore(client, { heartbeat: true, deadline: '1s' })
-    const limiter = createLimiter(concurrency({ limit: 1, ttl: TTL_MS }), { name: reader.name, store })
+    const limiter = createLimiter(concurrency({ limit: 1, ttl: `${TTL_MS}ms` }), { name: reader.name, store })
     const decision = await limiter.consume('a')
     await store.close()
     await until('it is free', () => isFree(reader), { withinMs: 3 * TTL_MS })

@@ -29,7 +29,7 @@ test.each([
   [4, 0.25],
   ['auto' as const, 0.5],
 ])('with instances %j, a store that cannot ask lets %f through', async (instances, share) => {
-  const offline = { ...(instances !== undefined && { instances }), connectWait: 1 }
+  const offline = { ...(instances !== undefined && { instances }), connectWait: '1ms' as const }
   const lost = await ioredis(server)
   lost.disconnect()
   const store = redisStore(lost, { ...offline, onEvent: () => undefined })

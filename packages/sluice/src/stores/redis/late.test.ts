@@ -30,7 +30,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   client = await ioredis(server)
-  store = redisStore(client, { deadline: DEADLINE_MS, denyCache: false, onEvent: () => undefined })
+  store = redisStore(client, { deadline: `${DEADLINE_MS}ms`, denyCache: false, onEvent: () => undefined })
   await connected(store)
   near = new Counter(bareStore(direct), MANY, `limit ${path}`)
   far = new Counter(store, MANY, `limit ${path++}`)

@@ -97,7 +97,7 @@ function checked(options: RedisStoreOptions) {
   if (options.denyCache !== undefined && options.denyCache !== false) {
     checkOptions('redisStore denyCache', options.denyCache, ['for', 'maxEntries'])
   }
-  const { deadline = 25, connectWait = 1000, tags = 128, prefix = 'sluice', instances = 2 } = options
+  const { deadline = '25ms', connectWait = '1s', tags = 128, prefix = 'sluice', instances = 2 } = options
   if (!Number.isInteger(tags) || tags < 1 || tags > 16_384) {
     throw expected('SLUICE_BAD_OPTION', 'tags as a whole number from 1 to 16384', tags)
   }
@@ -121,7 +121,7 @@ function checked(options: RedisStoreOptions) {
 }
 
 function cacheOptions(cache: Exclude<RedisStoreOptions['denyCache'], false>) {
-  const { for: longest = 1000, maxEntries = 10_000 } = cache ?? {}
+  const { for: longest = '1s', maxEntries = 10_000 } = cache ?? {}
   return { forMs: parseDuration(longest, 'redisStore denyCache.for', { min: 1 }), maxEntries }
 }
 

@@ -75,7 +75,7 @@ describe.each(Object.entries(CLUSTER_CLIENTS))('a primary that dies under load, 
 
   beforeAll(async () => {
     connected = await connect(cluster)
-    store = redisStore(connected.client, { deadline: 250, denyCache: false, onEvent: () => undefined })
+    store = redisStore(connected.client, { deadline: '250ms', denyCache: false, onEvent: () => undefined })
     const limiter = createLimiter(MANY, { name: client, store, onOutage: 'closed' })
     counter = new Counter(store, MANY, encodeKey(['sluice', client, 'default'], ''))
     const nodeOf = async (key: string) => cluster.nodeOf(await cluster.slotOf(counter.nameOf(key)))

@@ -27,7 +27,7 @@ const windows: readonly (readonly [Policy, number])[] = [
   [fixedWindow({ limit: 100, window: '1m' }), 60],
   [fixedWindow({ limit: 100, window: '1s', align: 'first' }), 1],
   [fixedWindow({ limit: 100, window: '999ms' }), 0],
-  [fixedWindow({ limit: 100, window: 1000.001, align: 'key' }), 2],
+  [fixedWindow({ limit: 100, window: '1000.001ms', align: 'key' }), 2],
   [fixedWindow({ limit: 100, window: '366d' }), 31_622_400],
   [fixedWindow({ limit: 100, align: 'day' }), 86_400],
   [fixedWindow({ limit: 100, align: 'week', timeZone: 'Europe/Berlin' }), 604_800],

@@ -26,7 +26,7 @@ describe.each([
   beforeAll(() => {
     client = open()
     client.on('error', () => undefined)
-    store = redisStore(client, { deadline: 250, connectWait: '5s', onEvent: () => undefined })
+    store = redisStore(client, { deadline: '250ms', connectWait: '5s', onEvent: () => undefined })
     limiter = createLimiter(fixedWindow({ limit: 10, window: '1h' }), { name, store, onOutage: 'closed' })
     return async () => {
       await store.close()

@@ -110,10 +110,10 @@ describe('the kind and window in a name', () => {
     const windows = [1, 1.001, 1.01, 10, 999, 1000, 1001, 60_000, 61_000, 90_000, 3_600_000, 86_400_000]
     const policies = windows.flatMap((window): Policy[] => [
       tokenBucket({ capacity: 5, refill: `1/${window}ms` }),
-      ...(['epoch', 'first', 'key'] as const).map(align => fixedWindow({ limit: 5, window, align })),
-      ...[1, 2, 3, 6].map(buckets => slidingWindow({ limit: 5, window: window * 6, buckets })),
-      slidingLog({ limit: 5, window }),
-      slidingLog({ limit: 50, window }),
+      ...(['epoch', 'first', 'key'] as const).map(align => fixedWindow({ limit: 5, window: `${window}ms`, align })),
+      ...[1, 2, 3, 6].map(buckets => slidingWindow({ limit: 5, window: `${window * 6}ms`, buckets })),
+      slidingLog({ limit: 5, window: `${window}ms` }),
+      slidingLog({ limit: 50, window: `${window}ms` }),
     ])
     const names = new Map<string, Set<string>>()
     for (const policy of policies) {
