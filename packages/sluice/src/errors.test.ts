@@ -2,23 +2,25 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { ERROR_CODES, expected, SluiceError } from './errors.ts'
+import { WARNING_CODES } from './warning.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const page = readFileSync(`${root}docs/reference/errors.md`, 'utf8')
 const sections = page.split(/^## /m).slice(1)
+const codes: readonly string[] = [...ERROR_CODES, ...WARNING_CODES]
 const documented = sections.map(section => section.slice(0, section.indexOf('\n')))
 
 describe('the table and docs/reference/errors.md', () => {
   test('every code has a heading', () => {
-    expect(ERROR_CODES.filter(code => !documented.includes(code))).toEqual([])
+    expect(codes.filter(code => !documented.includes(code))).toEqual([])
   })
 
   test('every heading is a code', () => {
-    expect(documented.filter(heading => !ERROR_CODES.some(code => code === heading))).toEqual([])
+    expect(documented.filter(heading => !codes.includes(heading))).toEqual([])
   })
 
   test('they stand in the same order, each once', () => {
-    expect(documented).toEqual([...ERROR_CODES])
+    expect(documented).toEqual(codes)
   })
 
   test.each(sections.map(section => [section.slice(0, section.indexOf('\n')), section]))(
@@ -34,10 +36,10 @@ test('every code is thrown somewhere', () => {
     .map(name => `${root}packages/${name}/src`)
     .filter(dir => existsSync(dir))
     .flatMap(dir => readdirSync(dir, { recursive: true, encoding: 'utf8' }).map(file => `${dir}/${file}`))
-    .filter(path => path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.endsWith('/errors.ts'))
+    .filter(path => path.endsWith('.ts') && !path.endsWith('.test.ts') && !/\/(errors|warning)\.ts$/.test(path))
     .map(path => readFileSync(path, 'utf8'))
   const thrown = (code: string) => throwers.some(source => new RegExp(`['"\`]${code}['"\`]`).test(source))
-  expect(ERROR_CODES.filter(code => !thrown(code))).toEqual([])
+  expect(codes.filter(code => !thrown(code))).toEqual([])
 })
 
 describe.each(ERROR_CODES)('%s', code => {

@@ -43,7 +43,7 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
 /** Where to read more stands in every message: the package carries the page. */
-export function withCode(code: ErrorCode, message: string): string {
+export function withCode(code: string, message: string): string {
   return `${message} [${code}, see node_modules/sluice/errors.md#${code.toLowerCase()}]`
 }
 

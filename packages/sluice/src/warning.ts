@@ -1,5 +1,7 @@
+import { withCode } from './errors.ts'
+
 /**
- * What is only probably wrong. Each has a heading in docs/reference/warnings.md, which a test holds equal to this list.
+ * What is only probably wrong. Each has a heading in docs/reference/errors.md, which a test holds equal to this list.
  */
 export const WARNING_CODES = ['SLUICE_SMALL_SLIDING_WINDOW', 'SLUICE_SAME_NAME'] as const
 
@@ -29,9 +31,5 @@ export function warnOnce(code: WarningCode, message: string, onWarning?: OnWarni
   if (texts.size >= MOST_SAID || texts.has(`${code} ${message}`)) return
   said.set(listener, texts.add(`${code} ${message}`))
   if (onWarning !== undefined) onWarning({ type: 'warning', code, message })
-  else
-    host.process?.emitWarning?.(`${message} (see docs/reference/warnings.md#${code.toLowerCase()})`, {
-      type: 'SluiceWarning',
-      code,
-    })
+  else host.process?.emitWarning?.(withCode(code, message), { type: 'SluiceWarning', code })
 }

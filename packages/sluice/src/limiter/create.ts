@@ -1,5 +1,6 @@
 import { expected } from '../errors.ts'
 import type { PolicyLike } from '../policy.ts'
+import type { Space } from '../stores/limit.ts'
 import type { Mode } from '../stores/store.ts'
 import type { Limiter, LoneLimitOptions, NamedLimits } from './limiter.ts'
 import { NamedLimiter } from './named-limiter.ts'
@@ -15,9 +16,27 @@ export function createLimiter<S>(
 ): Limiter<string, Mode> | Limiter<S, Mode> {
   if (typeof first === 'object' && first !== null && 'limits' in first) {
     if (second !== undefined) throw expected('SLUICE_BAD_OPTION', 'one object of options beside limits', second)
-    return new NamedLimiter<S>(first, first.limits, false)
+    return noticed(new NamedLimiter<S>(first, first.limits, false))
   }
   const onOutage = second?.onOutage
   const limit = onOutage === undefined ? { policy: first } : { policy: first, onOutage }
-  return new NamedLimiter<string>(second ?? {}, { default: limit }, true)
+  return noticed(new NamedLimiter<string>(second ?? {}, { default: limit }, true))
+}
+
+/** Which limiter counts there; of several, the last that was made. */
+const counting = new WeakMap<Space, WeakRef<{ readonly closed: boolean }>>()
+
+/** Warns of a limit that another limiter of this process counts in the same place. */
+function noticed<S>(limiter: NamedLimiter<S>): NamedLimiter<S> {
+  for (const { name, space } of limiter.limits) {
+    if (counting.get(space)?.deref()?.closed === false) {
+      const both = `two limiters named '${limiter.name}' count limit '${name}' in one store`
+      limiter.warn(
+        'SLUICE_SAME_NAME',
+        `${both}: a request that asks both is counted twice; give each a name of its own`,
+      )
+    }
+    counting.set(space, new WeakRef(limiter))
+  }
+  return limiter
 }

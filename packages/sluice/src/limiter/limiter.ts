@@ -27,7 +27,7 @@ export type LimiterEvent =
       readonly mode: OnOutage
       readonly error: StoreUnavailable
     }
-  /** Something is probably wrong, and said once: `code` is explained in docs/reference/warnings.md. */
+  /** Something is probably wrong, and said once: `code` is explained in docs/reference/errors.md. */
   | (Warning & { readonly limiter: string })
   /** The store decides a limit again, and has for a second. */
   | { readonly type: 'restored'; readonly limiter: string; readonly limit: string }

@@ -23,6 +23,7 @@ import type {
 } from './limiter.ts'
 import { LimiterStores } from './limiter-stores.ts'
 import {
+  type BoundLimit,
   bindLimit,
   blockTicks,
   checkCost,
@@ -40,6 +41,8 @@ import { Waiting } from './waiting/waiting.ts'
 /** The limiter: which limits apply to a subject, one call to the store, one decision. */
 export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   readonly name: string
+  readonly warn: LimitContext['warn']
+  closed = false
   private readonly charging: Charging<S>
   private readonly store: Store
   private readonly ownStore: boolean
@@ -72,12 +75,8 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     const release = (charges: readonly Charge[]) =>
       this.changes.makeLater(charges.map(charge => ({ type: 'release', charge })))
     const onWarning = onEvent && ((warning: Warning) => onEvent({ ...warning, limiter: name }))
-    const context: LimitContext = {
-      path: [prefix, name],
-      store: this.store,
-      release,
-      warn: (code, message) => warnOnce(code, message, onWarning),
-    }
+    this.warn = (code, message) => warnOnce(code, message, onWarning)
+    const context: LimitContext = { path: [prefix, name], store: this.store, release, warn: this.warn }
     const bound = Object.entries(limits).map(([limit, one]) => bindLimit(limit, one, context))
     checkReplaces(bound)
     const stores = [...new Set(bound.map(limit => limit.store))]
@@ -188,7 +187,12 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     return this.report.read()
   }
 
+  get limits(): readonly BoundLimit<S>[] {
+    return this.charging.limits
+  }
+
   close(): Answer<M, void> {
+    this.closed = true
     this.waiting?.close()
     this.outage?.close()
     const closed: Maybe<void> = this.ownStore ? this.store.close() : undefined

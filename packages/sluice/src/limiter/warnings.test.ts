@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { createLimiter, type LimiterEvent, slidingLog, slidingWindow } from '../index.ts'
+import { createLimiter, type LimiterEvent, memoryStore, slidingLog, slidingWindow } from '../index.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -42,4 +42,26 @@ test.each([
   const events: LimiterEvent[] = []
   createLimiter(policy, { onEvent: event => events.push(event) }).consume('a')
   expect(events).toEqual([])
+})
+
+test('two limiters that count in the same place are noticed', () => {
+  const events: LimiterEvent[] = []
+  const store = memoryStore()
+  const make = (name: string) => createLimiter('100/m', { name, store, onEvent: event => events.push(event) })
+  const first = make('api')
+  make('other')
+  expect(events).toEqual([])
+  const second = make('api')
+  expect(events).toEqual([
+    {
+      type: 'warning',
+      limiter: 'api',
+      code: 'SLUICE_SAME_NAME',
+      message: expect.stringContaining("two limiters named 'api' count limit 'default' in one store"),
+    },
+  ])
+  first.close()
+  second.close()
+  make('api')
+  expect(events.length).toBe(1)
 })

@@ -1,6 +1,6 @@
-import { createLimiter } from '../../limiter/create.ts'
 import type { CostOption, Limiter, LimiterOptions } from '../../limiter/limiter.ts'
 import { checkMode, type LimitMode, type LimitOptions } from '../../limiter/limits.ts'
+import { NamedLimiter } from '../../limiter/named-limiter.ts'
 import { applies, keyFor, mismatch, policyFor } from './applying.ts'
 import { type Attributes, costFrom } from './attributes.ts'
 import { type Explanation, explainLimit } from './explain.ts'
@@ -32,12 +32,12 @@ export function rulesLimiter(parsed: unknown, options: RulesOptions<LimiterMode>
   const { name, prefix } = rules
   const modes = new Map(rules.limits.map(limit => [limit.name, limit.mode]))
   const limits = rules.limits.map(limit => [limit.name, limitOptions(limit, modes)] as const)
-  const limiter = createLimiter<Attributes, LimiterMode>({
-    ...options,
-    name,
-    prefix,
-    limits: Object.fromEntries(limits),
-  })
+  // Not by `createLimiter`, which warns of a namesake: the rules of before are still in use while new ones are read.
+  const limiter = new NamedLimiter<Attributes, LimiterMode>(
+    { ...options, name, prefix },
+    Object.fromEntries(limits),
+    false,
+  )
   return {
     rules,
     limiter,

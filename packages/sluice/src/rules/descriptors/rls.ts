@@ -1,6 +1,6 @@
 import { expected } from '../../errors.ts'
-import { createLimiter } from '../../limiter/create.ts'
 import type { LimiterOptions } from '../../limiter/limiter.ts'
+import { NamedLimiter } from '../../limiter/named-limiter.ts'
 import { andThen, type Maybe } from '../../maybe.ts'
 import { type Domains, readDescriptorFiles } from './descriptor-file.ts'
 import { type DescriptorExplanation, explainMatch } from './explain.ts'
@@ -43,12 +43,8 @@ export function rls(files: readonly unknown[], options: RlsOptions = {}): Rls {
   }
   const domains = readDescriptorFiles(files)
   const refs = counterRefs(domains)
-  const limiter = createLimiter<HitBatch, 'sync' | 'async'>({
-    name: 'rls',
-    ...limiterOptions,
-    limits: counterLimits(refs),
-    select: batch => batch.map(({ counter }) => counter),
-  })
+  const select = (batch: HitBatch) => batch.map(({ counter }) => counter)
+  const limiter = new NamedLimiter<HitBatch>({ name: 'rls', ...limiterOptions, select }, counterLimits(refs), false)
 
   const matchesOf = (request: RlsRequest): Match[] => {
     checkRequest(request)
