@@ -4,7 +4,7 @@ import { stableHash } from '../../hash.ts'
 import { encodeKey, type Key } from '../../limiter/key.ts'
 import { checkCost, checkMode, chosenRule, type LimitMode, type LimitOptions } from '../../limiter/limits.ts'
 import { andThen, type Maybe } from '../../maybe.ts'
-import { type Policy, policyOf } from '../../policy.ts'
+import { type Policy, type PolicyLike, policyOf } from '../../policy.ts'
 import { Identity, keyFrom } from '../request/identity.ts'
 import type { RequestFacts } from '../request/request-facts.ts'
 import { routeCosts } from '../request/route-costs.ts'
@@ -176,7 +176,7 @@ export class SafeLimit {
   private policyFor(facts: RequestFacts): Maybe<Policy> {
     const known = facts.chosen?.[this.index]
     if (known !== undefined) return known
-    if (this.policy === undefined) return policyOf(this.limit.policy)
+    if (this.policy === undefined) return policyOf(this.limit.policy as PolicyLike)
     return andThen(this.policy.ask(facts), policy => {
       facts.chosen ??= []
       facts.chosen[this.index] = policy
