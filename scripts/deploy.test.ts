@@ -176,11 +176,12 @@ describe('the manifest for Kubernetes', () => {
   })
 
   test('what leaves may finish: the grace period is longer than all that comes before the end', () => {
-    const [, pauseSeconds] = container.lifecycle.preStop.exec.command.map(Number)
-    const drainMs = Number(container.env.find(({ name }: Resource) => name === 'SLUICE_DRAIN_MS').value)
+    const settingOf = (variable: string) => container.env.find(({ name }: Resource) => name === variable).value
+    const lameDuckSeconds = Number(/^(\d+)s$/.exec(settingOf('SLUICE_LAME_DUCK'))![1])
+    const drainSeconds = settingOf('SLUICE_DRAIN_MS') / 1000
     const leavesSeconds = container.readinessProbe.periodSeconds * container.readinessProbe.failureThreshold
-    expect(pauseSeconds).toBeGreaterThan(leavesSeconds)
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(pauseSeconds + drainMs / 1000)
+    expect(lameDuckSeconds).toBeGreaterThan(leavesSeconds)
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(lameDuckSeconds + drainSeconds)
     expect(deployment.strategy.rollingUpdate.maxUnavailable).toBe(0)
   })
 

@@ -1,6 +1,7 @@
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { build as bundle } from 'esbuild'
 import { publint } from 'publint'
@@ -129,6 +130,43 @@ test('no file imports what is not packed', async () => {
 test('are-the-types-wrong finds nothing', { timeout: SLOW_MS }, async () => {
   const checked = await checkPackage(createPackageFromTarballData(await readFile(packed.sluice.tarball)))
   expect(checked).toMatchObject({ problems: [] })
+})
+
+/** A program of a few lines with the library in it, as esbuild minifies it for a browser or a worker. */
+async function minified(contents: string): Promise<{ gzippedKB: number; areas: string[] }> {
+  const options = {
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    logLevel: 'error',
+    metafile: true,
+  } as const
+  const { outputFiles, metafile } = await bundle({ stdin: { contents, resolveDir: app }, ...options })
+  const inputs = Object.entries(Object.values(metafile.outputs)[0]!.inputs)
+  const shipped = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path)
+  const areas = shipped.flatMap(path => /sluice\/dist\/esm\/((?:stores\/)?\w+)\//.exec(path)?.[1] ?? [])
+  const gzippedKB = gzipSync(outputFiles[0]!.contents, { level: 9 }).length / 1000
+  return { gzippedKB, areas: [...new Set(areas)].sort() }
+}
+
+test.each([
+  [
+    30,
+    ['algorithms', 'limiter', 'stores', 'stores/memory'],
+    `import { createLimiter, slidingWindow } from 'sluice'
+     export const limiter = createLimiter(slidingWindow({ limit: 100, window: '1m' }))`,
+  ],
+  [
+    46,
+    ['algorithms', 'http', 'limiter', 'stores', 'stores/memory'],
+    `import { rateLimit } from 'sluice/fetch'
+     export const guard = rateLimit({ policy: '100/m' })`,
+  ],
+])('at most %i KB travel, minified and gzipped, of %j: %s', async (most, areas, program) => {
+  const shipped = await minified(program)
+  expect(shipped.areas).toEqual(areas)
+  expect(shipped.gzippedKB).toBeLessThan(most)
 })
 
 test('both builds in one process take what the other has made', async () => {
