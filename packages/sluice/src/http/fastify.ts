@@ -1,68 +1,64 @@
 import type { FastifyRequest } from 'fastify'
+import type { Decision } from '../decision.ts'
 import { expected } from '../errors.ts'
-import { configOf, type RouteConfig, type Routed } from './adapters/fastify-route.ts'
-import { guardFrom } from './adapters/guard-from.ts'
 import {
-  follow,
-  type Next,
-  type NodeRequest,
-  type NodeResponse,
-  nodeReader,
-  unlessAnswered,
-} from './adapters/node-exchange.ts'
-import { type HeaderResponse, setFields } from './adapters/set-fields.ts'
+  type FastifyInstanceShape,
+  type FastifyReplyShape,
+  type FastifyRequestShape,
+  fastifyReader,
+  type RequestHook,
+} from './adapters/fastify-exchange.ts'
+import { configOf, type RouteConfig } from './adapters/fastify-route.ts'
+import { checkHook, guardOfRoute, type Hook, hookOfRoute, nameOf } from './adapters/fastify-route-guard.ts'
+import { guardFrom } from './adapters/guard-from.ts'
+import { follow, type Next, unlessAnswered } from './adapters/node-exchange.ts'
+import { RefusedError } from './adapters/refused-error.ts'
+import { setFields } from './adapters/set-fields.ts'
+import { decisionOf } from './guard/decision-of.ts'
 import { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Outcome } from './guard/outcome.ts'
-import type { Route } from './guard/route-options.ts'
-import type { Reader, RequestView } from './request/request-facts.ts'
-import type { Refusal } from './response/refusal.ts'
+import { checkRoute, type Route } from './guard/route-options.ts'
+import type { RequestView } from './request/request-facts.ts'
 
+export type { Hook } from './adapters/fastify-route-guard.ts'
+export { RefusedError } from './adapters/refused-error.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
 export type { Route } from './guard/route-options.ts'
+export { decisionOf }
 
-/** The parts of a Fastify request, reply and instance that this adapter uses. */
-export interface FastifyRequestShape extends Routed {
-  readonly raw: NodeRequest
-  readonly method: string
-  readonly originalUrl: string
-}
-export interface FastifyReplyShape extends HeaderResponse {
-  readonly raw: NodeResponse
-  code(status: number): unknown
-  send(body: string): unknown
-}
-export interface FastifyInstanceShape {
-  // biome-ignore lint/suspicious/noExplicitAny: the hooks of Fastify have one signature each, told apart by their names.
-  addHook(name: any, hook: any): unknown
-  decorate(name: symbol, value: boolean): unknown
-  hasDecorator(name: symbol): boolean
-}
-interface NewRoute {
+/** A route as it is registered. */
+type NewRoute = { [phase in Hook]?: unknown } & {
   readonly method?: string | readonly string[] | undefined
   readonly url?: string | undefined
-  readonly config?: RouteConfig | undefined
+  config?: RouteConfig | undefined
 }
-
-/** The hook that runs the guard. `'preHandler'` sees the body and the user; `'onRequest'`, the default, is the cheapest. */
-export type Hook = 'onRequest' | 'preParsing' | 'preValidation' | 'preHandler'
 /** What functions in the options are handed. */
 export type FastifyView = RequestView<FastifyRequest>
-export type FastifyOptions = (GuardOptions<FastifyView> | { guard: Guard }) & { hook?: Hook }
+type FastifyGuard = (GuardOptions<FastifyView> & { guard?: undefined }) | { guard: Guard }
+export type FastifyOptions = FastifyGuard & FastifySettings
 
-const HOOKS: readonly unknown[] = ['onRequest', 'preParsing', 'preValidation', 'preHandler']
-
-const reader: Reader<FastifyRequestShape, FastifyReplyShape> = {
-  method: request => request.method,
-  target: request => request.originalUrl,
-  header: (request, name) => nodeReader.header(request.raw, name),
-  has: (request, name) => nodeReader.has!(request.raw, name),
-  peer: request => nodeReader.peer(request.raw),
-  route: request => configOf(request).url,
-  onClose: (reply, callback) => nodeReader.onClose(reply.raw, callback),
+export interface FastifySettings {
+  /** `'preHandler'` runs after all others of its kind, so it knows what they have found out. */
+  hook?: Hook | undefined
+  /** False limits only routes that say so in their `config`, `{ rateLimit: true }` or with options of their own. */
+  global?: boolean | undefined
+  /** True hands refusals to the error handler, as a `RefusedError`. */
+  throw?: boolean | undefined
 }
 
-/** Marks a scope that has a limiter: of several limiters, only the first adds the limits in a route's `config`. */
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What was decided on it; undefined if no limit applied. */
+    readonly rateLimit: Decision | undefined
+  }
+  interface FastifyInstance {
+    /** A hook for a route or for `setNotFoundHandler`, with the limits of the scope and those given here. */
+    rateLimit(own?: Route<FastifyView>): RequestHook
+  }
+}
+
+/** Marks a scope that has a limiter. */
 const ROUTES_READ = Symbol.for('sluice.routes-read')
 
 /**
@@ -71,73 +67,86 @@ const ROUTES_READ = Symbol.for('sluice.routes-read')
  */
 export const rateLimit = Object.assign(
   // Async, so that bad options reject `ready()`: a synchronous throw would end the process.
-  async function sluice(app: FastifyInstanceShape, { hook = 'onRequest', ...rest }: FastifyOptions): Promise<void> {
-    if (!HOOKS.includes(hook)) throw expected('SLUICE_BAD_OPTION', `hook ${HOOKS.join(', ')}`, hook)
+  async function sluice(app: FastifyInstanceShape, options: FastifyOptions): Promise<void> {
+    const { hook = 'onRequest', global = true, throw: throws = false, ...rest } = options
+    checkHook('hook', hook)
     const guard = guardOf(rest)
-    const isFirst = !app.hasDecorator(ROUTES_READ)
-    if (isFirst) app.decorate(ROUTES_READ, true)
-    app.addHook('onRoute', ({ config, method, url }: NewRoute) => {
-      guardFor({ ...config, method, url }, guard, isFirst) // throws at registration if the route's options are wrong
+    const limiter = { guard, global, isFirst: !app.hasDecorator(ROUTES_READ) }
+    if (limiter.isFirst) app.decorate(ROUTES_READ, true)
+    /** Marks routes that have the hook themselves, so that they are not asked about twice. */
+    const hasOwnHook = Symbol('sluice.has-own-hook')
+    const ofRoute = hookFor(request => guardOfRoute(configOf(request), limiter), throws)
+    app.addHook('onRoute', (route: NewRoute) => {
+      const config = { ...route.config, method: route.method, url: route.url }
+      if (guardOfRoute(config, limiter) === undefined) return
+      const phase = hookOfRoute(config) ?? hook
+      if (phase === hook && phase !== 'preHandler') return
+      addLast(route, phase, ofRoute)
+      route.config = { ...route.config, [hasOwnHook]: true } as RouteConfig
     })
-    app.addHook(hook, (request: FastifyRequestShape, reply: FastifyReplyShape, third: unknown, fourth: unknown) => {
-      // `preParsing` passes the payload between reply and callback.
-      const next = (fourth ?? third) as Next
-      const asked = guardFor(configOf(request), guard, isFirst)?.ask(request, reply, reader)
-      if (asked instanceof Promise) goOnLater(asked, reply, next)
-      // Called here: Fastify makes `next` anew for each request, and calling it in an inner function is slower.
-      else if (goesOn(asked, reply)) next()
+    const ofOther = (request: FastifyRequestShape) => {
+      const config = configOf(request)
+      if (hasOwnHook in config) return undefined
+      const own = hookOfRoute(config) ?? hook
+      if (own === hook) return guardOfRoute(config, limiter)
+      throw expected('SLUICE_BAD_OPTION', `${nameOf(config)} to come after the limiter if it names a hook`, own)
+    }
+    app.addHook(hook, hookFor(ofOther, throws))
+    if (!app.hasRequestDecorator('rateLimit')) app.decorateRequest('rateLimit', { getter: ownDecision })
+    if (app.hasDecorator('rateLimit')) return
+    app.decorate('rateLimit', (own?: Route) => {
+      if (own !== undefined) checkRoute('app.rateLimit()', own)
+      return hookFor(request => (own === undefined ? guard : guard.for(nameOf(configOf(request)), own)), throws)
     })
   },
   // Like fastify-plugin: the hooks are for the scope that registers this, not for a new scope inside it.
   { [Symbol.for('skip-override')]: true, [Symbol.for('fastify.display-name')]: 'sluice' },
 )
 
-function guardOf(options: GuardOptions<FastifyView> | { guard: Guard }): Guard {
-  if (!('guard' in options)) return guardFrom(options)
-  if (!(options.guard instanceof Guard)) throw expected('SLUICE_BAD_OPTION', 'guard from createGuard()', options.guard)
-  const beside = Object.keys(options).find(option => option !== 'guard')
+function guardOf({ guard, ...options }: FastifyGuard): Guard {
+  if (guard === undefined) return guardFrom(options as GuardOptions<FastifyView>)
+  if (!(guard instanceof Guard)) throw expected('SLUICE_BAD_OPTION', 'guard from createGuard()', guard)
+  const beside = Object.entries(options).find(([, value]) => value !== undefined)?.[0]
   if (beside !== undefined) throw expected('SLUICE_BAD_OPTION', 'a guard that has all options itself', beside)
-  return options.guard
+  return guard
 }
 
-/** The guard for a route; undefined if the route is exempt. */
-function guardFor(route: RouteConfig, guard: Guard, isFirst: boolean): Guard | undefined {
-  return route.rateLimit === undefined ? guard : guardWith(route.rateLimit as Route | false, route, guard, isFirst)
+function ownDecision(this: object): Decision | undefined {
+  return decisionOf(this)
 }
 
-function guardWith(own: Route | false, route: RouteConfig, guard: Guard, isFirst: boolean): Guard | undefined {
-  if (own === false) return undefined
-  if (isFirst) return guard.for(nameOf(route), own)
-  if ('policy' in own || own.cost === undefined) return guard
-  if (!onlyCosts.has(own)) onlyCosts.set(own, { cost: own.cost })
-  return guard.for(nameOf(route), onlyCosts.get(own)!)
+/** Fastify runs the hooks of a route after those of its scopes, whenever these were added. */
+function addLast(route: NewRoute, phase: Hook, hook: RequestHook): void {
+  const before = [route[phase] ?? []].flat()
+  // A route for HEAD is made of one for GET, which may have the hook already.
+  if (!before.includes(hook)) route[phase] = [...before, hook]
 }
 
-/** The first limiter alone counts a route's own limits, but its cost is charged by every limiter. */
-const onlyCosts = new WeakMap<Route, Route>()
-
-/** Fastify makes a second route for HEAD from each route for GET; both have one name. */
-function nameOf({ method = '', url = '' }: RouteConfig): string {
-  const methods = Array.isArray(method) ? method : [method]
-  return `${methods.some(name => name === 'GET' || name === 'HEAD') ? 'GET' : methods.join()} ${url}`
+/** The hook that asks a guard; `undefined` lets the request pass. */
+function hookFor(guardOf: (request: FastifyRequestShape) => Guard | undefined, throws: boolean): RequestHook {
+  return function sluice(request, reply, third, fourth) {
+    const next = (fourth ?? third) as Next
+    const asked = guardOf(request)?.ask(request, reply, fastifyReader)
+    const goesOn = (outcome: Outcome | undefined) => carryOut(outcome, reply, throws)
+    if (asked instanceof Promise) unlessAnswered(asked, reply.raw, false, goesOn).then(goes => goes && next(), next)
+    // Called here: Fastify makes `next` anew for each request, and calling it in an inner function is slower.
+    else if (goesOn(asked)) next()
+  }
 }
 
 /** Writes the outcome to the reply, and returns whether the handler may run. */
-function goesOn(outcome: Outcome | undefined, reply: FastifyReplyShape): boolean {
+function carryOut(outcome: Outcome | undefined, reply: FastifyReplyShape, throws: boolean): boolean {
   if (outcome === undefined) return true
   setFields(outcome, reply)
   if (outcome.ended !== undefined) follow(outcome, reply.raw)
-  if (outcome.refusal === undefined) return true
-  refuse(outcome.refusal, reply)
+  const { refusal, decision } = outcome
+  if (refusal === undefined) return true
+  if (throws) {
+    reply.removeHeader('content-type') // the error handler chooses its own
+    throw new RefusedError(refusal, decision)
+  }
+  reply.code(refusal.status)
+  // To HEAD, too: Fastify keeps the length and drops the body.
+  reply.send(refusal.body)
   return false
-}
-
-function goOnLater(asked: Promise<Outcome | undefined>, reply: FastifyReplyShape, next: Next): void {
-  unlessAnswered(asked, reply.raw, false, outcome => goesOn(outcome, reply)).then(goes => goes && next(), next)
-}
-
-/** For HEAD too: Fastify keeps the length and drops the body. */
-function refuse({ status, body }: Refusal, reply: FastifyReplyShape): void {
-  reply.code(status)
-  reply.send(body)
 }

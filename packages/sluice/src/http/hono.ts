@@ -9,6 +9,7 @@ import type { Outcome } from './guard/outcome.ts'
 import type { Reader, RequestView } from './request/request-facts.ts'
 import type { Refusal } from './response/refusal.ts'
 
+export { decisionOf } from './guard/decision-of.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
 
 /** What functions in the options are handed. Types of variables come from `ContextVariableMap`. */
@@ -30,6 +31,7 @@ export interface HonoContext {
     readonly routeIndex: number
   }
   readonly env: unknown
+  set(key: string, value: unknown): void
   get res(): Response
   set res(response: Response | undefined)
 }
@@ -63,6 +65,7 @@ async function carryOut(
     await next()
     return undefined
   }
+  context.set('rateLimit', outcome.decision)
   if (outcome.refusal !== undefined) return refuse(outcome, outcome.refusal, context)
   const response = await followResponse(outcome, context.req.raw, async () => {
     await next()

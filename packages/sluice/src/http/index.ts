@@ -1,5 +1,6 @@
 export { addressRanges } from './address/cidr.ts'
 export { type AddressSource, clientAddress, type TrustProxy } from './address/client-address.ts'
+export { decisionOf } from './guard/decision-of.ts'
 export type { ResponseEnd } from './guard/ended.ts'
 export { createGuard, type Guard } from './guard/guard.ts'
 export type { GuardEvent } from './guard/guard-event.ts'

@@ -15,6 +15,7 @@ import type { Outcome } from './guard/outcome.ts'
 import type { Reader, RequestView } from './request/request-facts.ts'
 import type { Refusal } from './response/refusal.ts'
 
+export { decisionOf } from './guard/decision-of.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
 
 /** What functions in the options are handed. */
@@ -28,6 +29,7 @@ export interface KoaContext {
   readonly path: string
   readonly method: string
   readonly app: object
+  readonly state: object
   status: number
   body: unknown
   set(name: string, value: string): void
@@ -61,6 +63,7 @@ export function rateLimit(options: GuardOptions<KoaView> | Guard) {
 function carryOut(outcome: Outcome | undefined, context: KoaContext, next: () => Promise<unknown>): Promise<unknown> {
   if (outcome === undefined) return next()
   writeFields(outcome, context.res)
+  Object.assign(context.state, { rateLimit: outcome.decision })
   if (outcome.refusal !== undefined) return Promise.resolve(sendRefusal(outcome.refusal, context))
   if (outcome.ended !== undefined) follow(outcome, context.res)
   return next()

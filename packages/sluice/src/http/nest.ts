@@ -9,6 +9,7 @@ import {
 import { guardFrom } from './adapters/guard-from.ts'
 import { decorated, isSkipped } from './adapters/nest-decorators.ts'
 import { follow, type NodeRequest, type NodeResponse, nodeReader, unlessAnswered } from './adapters/node-exchange.ts'
+import { parsedBody } from './adapters/refused-error.ts'
 import { type HeaderResponse, setFields } from './adapters/set-fields.ts'
 import type { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
@@ -16,6 +17,7 @@ import type { Outcome } from './guard/outcome.ts'
 import type { Reader, RequestView } from './request/request-facts.ts'
 
 export { Cost, RateLimit, SkipRateLimit } from './adapters/nest-decorators.ts'
+export { decisionOf } from './guard/decision-of.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
 export type { Route } from './guard/route-options.ts'
 
@@ -79,18 +81,9 @@ function carryOut(outcome: Outcome | undefined, response: NestResponse): boolean
   if (outcome === undefined) return true
   setFields(outcome, response)
   const { refusal, ended } = outcome
-  if (refusal !== undefined) throw new HttpException(bodyOf(refusal.body), refusal.status)
+  if (refusal !== undefined) throw new HttpException(parsedBody(refusal.body), refusal.status)
   if (ended !== undefined) follow(outcome, nodeResponse(response))
   return true
-}
-
-/** An object, where the body is JSON: the platform serialises it. */
-function bodyOf(text: string): string | object {
-  try {
-    return text.startsWith('{') ? (JSON.parse(text) as object) : text
-  } catch {
-    return text
-  }
 }
 
 interface AsyncOptions {

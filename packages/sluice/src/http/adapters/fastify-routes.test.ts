@@ -5,8 +5,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { farMemory } from '../../fixtures/stores/far-memory.ts'
 import { slidingWindow } from '../../policy.ts'
 import { fakeClock } from '../../testing/index.ts'
-import { type FastifyView, type Hook, type Route, rateLimit } from '../fastify.ts'
-import { createGuard, type GuardOptions, header, type RequestView, route } from '../index.ts'
+import { decisionOf, type FastifyView, type Hook, RefusedError, type Route, rateLimit } from '../fastify.ts'
+import { createGuard, type GuardOptions, header, type RequestView, route, user } from '../index.ts'
 
 const clock = fakeClock()
 const five = { policy: '5/m', clock } as const
@@ -193,10 +193,12 @@ describe("a route's own config", () => {
     const app = open()
     app.get('/early', { config: config({ policy: '2/m' }) }, hello)
     app.get('/wrong', { config: config('none') }, hello)
+    app.get('/hook', { config: config({ hook: 'preHandler' }) }, hello)
     await app.register(rateLimit, five)
     expect(await ask(app, '/early')).toBe('200 default 1')
     const wrong = await app.inject('/wrong')
     expect([wrong.statusCode, wrong.json().code]).toEqual([500, 'SLUICE_BAD_OPTION'])
+    expect((await app.inject('/hook')).json().message).toContain('GET /hook to come after the limiter')
   })
 
   test('may be that of a handler for what has no route, though no route says anything', async () => {
@@ -225,7 +227,12 @@ describe("a route's own config", () => {
   })
 
   test.each<[config: unknown, code: string, message: string]>([
-    [true, 'SLUICE_BAD_OPTION', 'expected rateLimit of GET /x as { policy }, { limits } or { cost }, got true'],
+    ['yes', 'SLUICE_BAD_OPTION', "expected rateLimit of GET /x as { policy }, { limits } or { cost }, got 'yes'"],
+    [
+      { policy: '5/m', hook: 'onSend' },
+      'SLUICE_BAD_OPTION',
+      "rateLimit of GET /x hook onRequest, preParsing, preValidation, preHandler, got 'onSend'",
+    ],
     [null, 'SLUICE_BAD_OPTION', 'got null'],
     ['5/m', 'SLUICE_BAD_OPTION', "got '5/m'"],
     [{}, 'SLUICE_BAD_OPTION', 'got an object with no properties'],
@@ -370,4 +377,133 @@ test("Fastify's own types take every way to register it, and nothing else", asyn
     // @ts-expect-error: nothing says how much
     app.register(rateLimit, {})
   }
+})
+
+describe('who sees whom', () => {
+  /** Sets the user, as an authentication plugin would. */
+  const signIn = async (request: object) => void Object.assign(request, { customer: { id: 'ann' } })
+  const byUser = { limits: { user: { policy: '2/m', key: user((r: FastifyView) => r.customer?.id) } }, clock } as const
+
+  test.each([
+    ['before the limiter', true],
+    ['after it', false],
+  ])('with a later hook, the limiter knows a user that a hook finds which was added %s', async (_, before) => {
+    const app = open()
+    const seen: unknown[] = []
+    if (before) app.addHook('preHandler', signIn)
+    await app.register(rateLimit, { ...byUser, hook: 'preHandler', onDecision: (_, r) => seen.push(r.customer?.id) })
+    if (!before) app.addHook('preHandler', signIn)
+    app.get('/', hello)
+    app.get('/own', { preHandler: signIn }, hello)
+    expect([await ask(app, '/'), await ask(app, '/own'), await ask(app, '/')]).toEqual([
+      '200 user 1',
+      '200 user 0',
+      '429 user 0',
+    ])
+    expect(seen).toEqual(['ann', 'ann', 'ann'])
+  })
+
+  test('HEAD is counted once, and so is a route of a prefix with and without its slash', async () => {
+    const app = open()
+    await app.register(rateLimit, { ...five, hook: 'preHandler' })
+    app.register(async scope => void scope.get('/', hello), { prefix: '/inside' })
+    app.get('/', hello)
+    expect(await ask(app, '/', { method: 'HEAD' })).toBe('200 default 4')
+    expect(await ask(app, '/inside')).toBe('200 default 3')
+    expect(await ask(app, '/inside/')).toBe('200 default 2')
+    expect(await ask(app, '/nowhere')).toBe('404 default 1')
+  })
+
+  test('a route may name a hook of its own', async () => {
+    const app = open()
+    await app.register(rateLimit, { ...byUser })
+    app.addHook('preHandler', signIn)
+    app.get('/', hello)
+    app.get('/late', { config: config({ hook: 'preHandler' }) }, hello)
+    app.get('/dear', { config: config({ hook: 'preHandler', cost: 2 }) }, hello)
+    expect(await ask(app, '/')).toBe('200 user 1')
+    expect(await ask(app, '/late')).toBe('200 user 1')
+    expect(await ask(app, '/dear')).toBe('429 user 1')
+  })
+})
+
+describe('global: false', () => {
+  test('limits only the routes that say so', async () => {
+    const app = open()
+    await app.register(rateLimit, { ...five, global: false })
+    app.get('/free', hello)
+    app.get('/as-all', { config: config(true) }, hello)
+    app.get('/own', { config: config({ policy: '2/m' }) }, hello)
+    expect(await ask(app, '/free')).toBe('200')
+    expect(await ask(app, '/nowhere')).toBe('404')
+    expect(await ask(app, '/as-all')).toBe('200 default 4')
+    expect(await ask(app, '/own')).toBe('200 default 1')
+  })
+
+  test('app.rateLimit() makes a hook for a route or for what has none', async () => {
+    const app = open()
+    await app.register(rateLimit, { ...five, global: false })
+    // The types of @fastify/rate-limit, which the benchmarks load, add another method of this name.
+    app.get('/', { onRequest: app.rateLimit() as never }, hello)
+    app.get('/own', { preHandler: app.rateLimit({ policy: '1/m' }) }, hello)
+    app.setNotFoundHandler({ preHandler: app.rateLimit({ policy: '2/m' }) }, (_, reply) => reply.code(404).send('none'))
+    expect(await ask(app, '/')).toBe('200 default 4')
+    expect([await ask(app, '/own'), await ask(app, '/own')]).toEqual(['200 default 0', '429 default 0'])
+    expect(await ask(app, '/nowhere')).toBe('404 default 1')
+    expect(() => app.rateLimit({ max: 5 } as never)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
+  })
+})
+
+describe('throw: true', () => {
+  test.each([
+    ['in process', undefined],
+    ['over a remote store', farMemory(clock)],
+  ])('a refusal reaches the error handler, with the fields set: %s', async (_, store) => {
+    const app = open()
+    await app.register(rateLimit, { policy: '1/m', throw: true, ...(store === undefined ? { clock } : { store }) })
+    const errors: unknown[] = []
+    app.setErrorHandler((error: RefusedError, _, reply) => {
+      errors.push(error)
+      return reply.code(error.statusCode).send({ mine: error.decision?.limit })
+    })
+    app.get('/', hello)
+    expect(await ask(app, '/')).toBe('200 default 0')
+    const refused = await app.inject('/')
+    expect([refused.statusCode, refused.json()]).toEqual([429, { mine: 1 }])
+    expect(refused.headers).toMatchObject({
+      'retry-after': expect.any(String),
+      'content-type': 'application/json; charset=utf-8',
+    })
+    expect(errors).toEqual([expect.any(RefusedError)])
+    expect(errors[0]).toMatchObject({ statusCode: 429, body: { status: 429, error: 'rate_limit_exceeded' } })
+  })
+
+  test('without a handler of its own, Fastify answers it with its status', async () => {
+    const app = open()
+    await app.register(rateLimit, { ...five, policy: '1/m', throw: true })
+    app.get('/', hello)
+    await ask(app, '/')
+    const { statusCode, body } = await app.inject('/')
+    expect([statusCode, JSON.parse(body)]).toMatchObject([
+      429,
+      { statusCode: 429, message: expect.stringContaining('Try again') },
+    ])
+  })
+})
+
+test('the handler reads what was decided', async () => {
+  const app = open()
+  await app.register(rateLimit, five)
+  app.get('/', async request => ({ of: decisionOf(request)?.remaining, own: request.rateLimit?.remaining }))
+  app.get('/free', { config: config(false) }, async request => ({ decided: request.rateLimit !== undefined }))
+  expect((await app.inject('/')).json()).toEqual({ of: 4, own: 4 })
+  expect((await app.inject('/free')).json()).toEqual({ decided: false })
+})
+
+test('options that are undefined are as if left out', async () => {
+  const app = open()
+  const nothing = { hook: undefined, global: undefined, throw: undefined, guard: undefined }
+  await app.register(rateLimit, { ...five, ...nothing } as never)
+  app.get('/', hello)
+  expect(await ask(app, '/')).toBe('200 default 4')
 })

@@ -19,6 +19,7 @@ import { ResponseFields } from '../response/response-fields.ts'
 import { AccessLists } from './access-lists.ts'
 import { AfterResponse, type GuardLimiter, type GuardReservation, SET_ASIDE } from './after-response.ts'
 import { yesOrNo } from './answered.ts'
+import { keepDecision } from './decision-of.ts'
 import { inTurn } from './delay.ts'
 import type { GuardEvent } from './guard-event.ts'
 import { type GuardLimit, LONGEST_RESPONSE } from './guard-limit.ts'
@@ -212,6 +213,7 @@ export class Guard {
     reader: Reader<never, Reply>,
   ): Maybe<Outcome | undefined> {
     if (!(decision instanceof ChargedDecision) || decision.charges.length === 0) return undefined // no limit applied
+    keepDecision(facts.raw, decision)
     if (!this.responseFields.wantsLook(decision, facts))
       return this.tell(decision, undefined, reservation, facts, reply, reader)
     const look: Maybe<Decision> = this.limiter.peek(facts)

@@ -1,0 +1,29 @@
+import type { Decision } from '../../decision.ts'
+import type { Refusal } from '../response/refusal.ts'
+
+/** A refusal for an error handler: with `throw: true` it gets one in place of the answer that would be sent. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError'
+  readonly statusCode: number
+  /** The body that would have been sent: an object if it is JSON. */
+  readonly body: string | object
+  /** Undefined if the address is on the `deny` list. */
+  readonly decision: Decision | undefined
+
+  constructor({ status, body }: Refusal, decision: Decision | undefined) {
+    const parsed = parsedBody(body)
+    super((parsed as { message?: string }).message ?? `refused with ${status}`)
+    this.statusCode = status
+    this.body = parsed
+    this.decision = decision
+  }
+}
+
+/** The body as an object if it is JSON, else as its text. */
+export function parsedBody(text: string): string | object {
+  try {
+    return text.startsWith('{') ? (JSON.parse(text) as object) : text
+  } catch {
+    return text
+  }
+}
