@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import express, { type NextFunction, type Request, type Response, Router } from 'express'
 import { EXPOSED, FAILED, IMPATIENT, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
 import { adapterSuite } from '../fixtures/http/adapter-suite/suite.ts'
-import { rateLimit } from './express.ts'
+import { decisionOf, rateLimit } from './express.ts'
 
 const open: Open = ({ limiters, stage }) => {
   const app = express()
@@ -14,7 +14,7 @@ const open: Open = ({ limiters, stage }) => {
     next()
   })
   for (const options of limiters) app.use(rateLimit(options))
-  app.get('/hello', (_, response) => void response.send(stage.hello()))
+  app.get('/hello', (request, response) => void response.send(stage.hello(decisionOf(request))))
   app.get('/orders/:id', (request, response) => void response.send(stage.order(request.params.id)))
   app.post('/login', (request, response) => void response.sendStatus(stage.login(request.get(PASSWORD))))
   app.get('/broken', () => stage.broken())

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { EXPOSED, FAILED, IMPATIENT, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
 import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.ts'
-import { rateLimit } from './fastify.ts'
+import { decisionOf, rateLimit } from './fastify.ts'
 
 const open: Open = async ({ limiters, stage, http2 }) => {
   const app = (http2 ? Fastify({ http2: true }) : Fastify()) as FastifyInstance
@@ -11,7 +11,7 @@ const open: Open = async ({ limiters, stage, http2 }) => {
     if (request.headers[IMPATIENT] !== undefined) void stage.giveUp().then(text => reply.code(503).send(text))
   })
   for (const options of limiters) await app.register(rateLimit, options)
-  app.get('/hello', async () => stage.hello())
+  app.get('/hello', async request => stage.hello(decisionOf(request)))
   app.get<{ Params: { id: string } }>('/orders/:id', async request => stage.order(request.params.id))
   app.post('/login', (request, reply) => reply.code(stage.login(request.headers[PASSWORD])).send('done'))
   app.get('/broken', async () => stage.broken())

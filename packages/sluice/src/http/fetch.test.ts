@@ -7,7 +7,7 @@ import type { Stage } from '../fixtures/http/adapter-suite/stage.ts'
 import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.ts'
 import { withUpstream } from '../fixtures/http/adapter-suite/upstream.ts'
 import { concurrency } from '../policy.ts'
-import { rateLimit } from './fetch.ts'
+import { decisionOf, rateLimit } from './fetch.ts'
 
 const open: Open = ({ limiters, stage, http2 }) => {
   let handler = (request: Request, _: HttpBindings): Promise<Response> => serve(stage, request).catch(failed(stage))
@@ -33,7 +33,7 @@ async function serve(stage: Stage, request: Request): Promise<Response> {
   const method = request.method === 'HEAD' ? 'GET' : request.method
   switch (`${method} ${id === '' ? pathname : pathname.slice(0, -id.length)}`) {
     case 'GET /hello':
-      return new Response(stage.hello())
+      return new Response(stage.hello(decisionOf(request)))
     case 'GET /orders/':
       return new Response(stage.order(id))
     case 'GET /api/items/':

@@ -8,7 +8,7 @@ import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.t
 import { templates } from '../fixtures/http/adapter-suite/templates.ts'
 import { withUpstream } from '../fixtures/http/adapter-suite/upstream.ts'
 import { concurrency } from '../policy.ts'
-import { rateLimit } from './hono.ts'
+import { decisionOf, rateLimit } from './hono.ts'
 
 const open: Open = ({ limiters, stage, http2 }) => {
   const app = new Hono()
@@ -19,7 +19,10 @@ const open: Open = ({ limiters, stage, http2 }) => {
     return (await Promise.race([late, next()])) ?? undefined
   })
   for (const options of limiters) app.use(rateLimit(options))
-  app.get('/hello', context => context.text(stage.hello()))
+  app.get('/hello', context => {
+    expect(context.get('rateLimit')).toBe(decisionOf(context))
+    return context.text(stage.hello(decisionOf(context)))
+  })
   app.get('/orders/:id', context => context.text(stage.order(context.req.param('id'))))
   app.post('/login', context => context.text('done', stage.login(context.req.header(PASSWORD))))
   app.get('/broken', () => stage.broken())

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import type { Decision } from '../decision.ts'
 import type { Maybe } from '../maybe.ts'
 import { followResponse, setFields, whenAborted, withFields } from './adapters/fetch-response.ts'
 import { guardFrom } from './adapters/guard-from.ts'
@@ -11,6 +12,13 @@ import type { Refusal } from './response/refusal.ts'
 
 export { decisionOf } from './guard/decision-of.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** What was decided on the request; undefined if no limit applied. */
+    rateLimit: Decision | undefined
+  }
+}
 
 /** What functions in the options are handed. Types of variables come from `ContextVariableMap`. */
 export type HonoView = RequestView<Context>

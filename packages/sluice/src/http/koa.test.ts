@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { EXPOSED, FAILED, IMPATIENT, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
 import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.ts'
 import { templates } from '../fixtures/http/adapter-suite/templates.ts'
-import { rateLimit } from './koa.ts'
+import { decisionOf, rateLimit } from './koa.ts'
 
 const open: Open = ({ limiters, stage, http2 }) => {
   const app = new Koa()
@@ -33,7 +33,8 @@ const open: Open = ({ limiters, stage, http2 }) => {
   })
   const router = new Router()
   router.get('/hello', context => {
-    context.body = stage.hello()
+    expect(context.state.rateLimit).toBe(decisionOf(context))
+    context.body = stage.hello(decisionOf(context))
   })
   router.get('/orders/:id', context => {
     context.body = stage.order(context.params.id!)

@@ -16,11 +16,12 @@ import {
 import { type AbstractHttpAdapter, BaseExceptionFilter, NestFactory } from '@nestjs/core'
 import { ExpressAdapter } from '@nestjs/platform-express'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
+import type { Decision } from '../decision.ts'
 import { EXPOSED, FAILED, IMPATIENT, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
 import type { Stage } from '../fixtures/http/adapter-suite/stage.ts'
 import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.ts'
 import { decorate } from '../fixtures/http/nest/decorate.ts'
-import { RateLimitModule } from './nest.ts'
+import { RateLimitDecision, RateLimitModule } from './nest.ts'
 
 interface Incoming {
   headers: Record<string, string | undefined>
@@ -76,8 +77,8 @@ Catch()(Failures)
 
 function controllers(stage: Stage) {
   class Pages {
-    hello() {
-      return stage.hello()
+    hello(decision: Decision | undefined) {
+      return stage.hello(decision)
     }
     order(id: string) {
       return stage.order(id)
@@ -102,6 +103,7 @@ function controllers(stage: Stage) {
     }
   }
   for (const one of [Pages, Api]) for (const name of ['order', 'item']) Param('id')(one.prototype, name, 0)
+  RateLimitDecision()(Pages.prototype, 'hello', 0)
   Req()(Pages.prototype, 'login', 0)
   Res({ passthrough: true })(Pages.prototype, 'login', 1)
   decorate(Pages, [Controller()], {

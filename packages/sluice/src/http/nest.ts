@@ -1,5 +1,6 @@
 import {
   type CanActivate,
+  createParamDecorator,
   type DynamicModule,
   type ExecutionContext,
   type FactoryProvider,
@@ -11,15 +12,16 @@ import { decorated, isSkipped } from './adapters/nest-decorators.ts'
 import { follow, type NodeRequest, type NodeResponse, nodeReader, unlessAnswered } from './adapters/node-exchange.ts'
 import { parsedBody } from './adapters/refused-error.ts'
 import { type HeaderResponse, setFields } from './adapters/set-fields.ts'
+import { decisionOf } from './guard/decision-of.ts'
 import type { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Outcome } from './guard/outcome.ts'
 import type { Reader, RequestView } from './request/request-facts.ts'
 
 export { Cost, RateLimit, SkipRateLimit } from './adapters/nest-decorators.ts'
-export { decisionOf } from './guard/decision-of.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
 export type { Route } from './guard/route-options.ts'
+export { decisionOf }
 
 /** What requests of Express and Fastify have in common. */
 export interface NestRequest extends NodeRequest {
@@ -85,6 +87,11 @@ function carryOut(outcome: Outcome | undefined, response: NestResponse): boolean
   if (ended !== undefined) follow(outcome, nodeResponse(response))
   return true
 }
+
+/** What was decided, as a parameter of a handler: `list(@RateLimitDecision() decision: Decision | undefined)`. */
+export const RateLimitDecision = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  decisionOf(context.switchToHttp().getRequest<NestRequest>()),
+)
 
 interface AsyncOptions {
   imports?: NonNullable<DynamicModule['imports']>

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { EXPOSED, FAILED, IMPATIENT, type Open, PASSWORD, TEMPLATES } from '../fixtures/http/adapter-suite/site.ts'
 import type { Stage } from '../fixtures/http/adapter-suite/stage.ts'
 import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.ts'
-import { rateLimit } from './node.ts'
+import { decisionOf, rateLimit } from './node.ts'
 
 type Incoming = IncomingMessage | Http2ServerRequest
 type Outgoing = (ServerResponse | Http2ServerResponse) & NodeJS.WritableStream
@@ -32,7 +32,7 @@ async function serve(stage: Stage, request: Incoming, response: Outgoing): Promi
   const [, id = ''] = /^\/(?:orders|api\/items)\/([^/]+)$/.exec(pathname) ?? []
   switch (`${method} ${id === '' ? pathname : pathname.slice(0, -id.length)}`) {
     case 'GET /hello':
-      return answer(response, 200, stage.hello())
+      return answer(response, 200, stage.hello(decisionOf(request)))
     case 'GET /orders/':
       return answer(response, 200, stage.order(id))
     case 'GET /api/items/':

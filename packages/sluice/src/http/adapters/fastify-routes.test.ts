@@ -201,6 +201,18 @@ describe("a route's own config", () => {
     expect((await app.inject('/hook')).json().message).toContain('GET /hook to come after the limiter')
   })
 
+  test('allow adds to the addresses that no limit concerns', async () => {
+    const app = await withRoutes(
+      { 'GET /': undefined, 'GET /inside': { policy: '1/m', allow: ['192.0.2.0/24'] } },
+      { ...five, allow: ['198.51.100.7'] },
+    )
+    for (const remoteAddress of ['192.0.2.1', '198.51.100.7']) {
+      expect(await ask(app, '/inside', { remoteAddress })).toBe('200')
+    }
+    expect(await ask(app, '/inside', { remoteAddress: '198.51.100.8' })).toBe('200 default 0')
+    expect(await ask(app, '/', { remoteAddress: '192.0.2.1' })).toBe('200 default 4')
+  })
+
   test('may be that of a handler for what has no route, though no route says anything', async () => {
     const app = open()
     await app.register(rateLimit, five)

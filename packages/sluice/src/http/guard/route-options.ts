@@ -7,12 +7,14 @@ import { checkedLimits, type GuardOptions, type GuardSettings, oneLimit } from '
 
 /**
  * What one route has of its own, all in the same decision as the limits of the guard: further limits, or others in place
- * of those of the same name (`policy` is short for a limit named `default`), or only another cost.
+ * of those of the same name (`policy` is short for a limit named `default`), or only another cost. `allow` adds to the
+ * addresses that no limit concerns.
  */
-export type Route<R = RequestView> =
+export type Route<R = RequestView> = { allow?: readonly string[] | undefined } & (
   | { limits: Readonly<Record<string, GuardLimit<R>>>; cost?: NonNullable<GuardLimit<R>['cost']> }
   | GuardLimit<R>
   | { cost: NonNullable<GuardLimit<R>['cost']> }
+)
 
 /** The options of a guard for one route. What the route adds counts for itself unless it names a `bucket`. */
 export function withRoute(
@@ -25,7 +27,8 @@ export function withRoute(
   const kept = Object.entries(settings).filter(
     ([option]) => option !== 'limits' && !GUARD_LIMIT_OPTIONS.includes(option),
   )
-  return { ...Object.fromEntries(kept), limits: atCost({ ...limits, ...ownLimits(route, own) }, own) }
+  const lists = own.allow === undefined ? {} : { allow: [...(settings.allow ?? []), ...own.allow] }
+  return { ...Object.fromEntries(kept), ...lists, limits: atCost({ ...limits, ...ownLimits(route, own) }, own) }
 }
 
 /** Refuses what says nothing about a route, and unknown options. Options that are `undefined` are as left out. */
@@ -34,7 +37,7 @@ export function checkRoute(where: string, given: Route): Route {
     throw expected('SLUICE_BAD_OPTION', `${where} as { policy }, { limits } or { cost }`, given)
   }
   const known = 'limits' in given ? ['limits', 'cost'] : 'policy' in given ? GUARD_LIMIT_OPTIONS : ['cost']
-  const own = checkOptions(where, given, known)
+  const own = checkOptions(where, given, ['allow', ...known])
   if ('limits' in own || 'policy' in own || 'cost' in own) return own
   throw expected('SLUICE_BAD_OPTION', `${where} as { policy }, { limits } or { cost }`, given)
 }
