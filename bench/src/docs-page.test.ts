@@ -1,19 +1,13 @@
 import { expect, test } from 'vitest'
 import { section, withSection } from './docs-page.ts'
-import type { Report } from './report.ts'
+import type { Report, Row } from './report.ts'
 
-const report: Report = {
-  bench: 'memory',
-  case: 'some case',
-  unit: 'decisions/s',
-  better: 'more',
-  rows: [
-    { name: 'sluice', role: 'sluice', value: 8_765_432 },
-    { name: 'sluice', role: 'again', value: 8_700_000, ratio: 1.01 },
-    { name: 'a peer', role: 'peer', value: 2_000_000, ratio: 4.38 },
-  ],
-  aa: 0.04,
-}
+const rows: readonly Row[] = [
+  { name: 'sluice', role: 'sluice', value: 8_765_432 },
+  { name: 'sluice', role: 'again', value: 8_700_000, ratio: 1.01 },
+  { name: 'a peer', role: 'peer', value: 2_000_000, ratio: 4.38 },
+]
+const report: Report = { bench: 'memory', case: 'some case', unit: 'decisions/s', better: 'more', rows, aa: 0.04 }
 
 test('a suite on the page has its command, its circumstances and a table for each case, without the A/A row', () => {
   expect(section('memory', '2026-01-31; a machine', [report])).toBe(`## memory

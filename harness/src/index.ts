@@ -1,5 +1,6 @@
 export { startCaddy } from './caddy.ts'
 export type { ClusterNode } from './cluster-node.ts'
+export * as http2 from './http2-frames.ts'
 export { startNginx } from './nginx.ts'
 export type { ClusterOptions, RedisCluster } from './redis-cluster.ts'
 export { startCluster } from './redis-cluster.ts'

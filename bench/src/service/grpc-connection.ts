@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
-import * as h2 from './grpc-frames.ts'
+import { http2 as h2 } from 'sluice-harness'
+import { FIRST_HEADERS, NEXT_HEADERS } from './grpc-frames.ts'
 
 /** A gRPC message that begins by saying OK: overall_code, the first field, is 1. */
 const OK = Buffer.from([0x08, 0x01])
@@ -31,7 +32,7 @@ export class GrpcConnection {
     socket.on('close', () => this.onFailure(new Error('the server closed the connection')))
     const window = Buffer.alloc(4)
     window.writeUInt32BE(WIDEST_WINDOW)
-    socket.write(Buffer.concat([h2.PREFACE, h2.frame(h2.SETTINGS, 0), h2.frame(h2.WINDOW_UPDATE, 0, window)]))
+    socket.write(Buffer.concat([h2.PREFACE, h2.frame(h2.SETTINGS, 0), h2.frame(h2.WINDOW_UPDATE, 0, 0, window)]))
   }
 
   static to(port: number): Promise<GrpcConnection> {
@@ -46,7 +47,7 @@ export class GrpcConnection {
     const stream = this.nextStream
     this.nextStream += 2
     if (dueAt !== undefined) this.dueAt.set(stream, dueAt)
-    for (const part of [stream === 1 ? h2.FIRST_HEADERS : h2.NEXT_HEADERS, body]) {
+    for (const part of [stream === 1 ? FIRST_HEADERS : NEXT_HEADERS, body]) {
       const own = Buffer.from(part)
       own.writeUInt32BE(stream, 5)
       this.outgoing.push(own)
@@ -81,7 +82,7 @@ export class GrpcConnection {
     if ((type === h2.DATA || type === h2.HEADERS) && (flags & h2.END_STREAM) !== 0) {
       this.end(stream)
     } else if ((type === h2.SETTINGS || type === h2.PING) && (flags & h2.ACK) === 0) {
-      this.outgoing.push(h2.frame(type, h2.ACK, type === h2.PING ? payload : undefined))
+      this.outgoing.push(h2.frame(type, h2.ACK, 0, type === h2.PING ? payload : undefined))
     } else if (type === h2.RST_STREAM || type === h2.GOAWAY) {
       this.onFailure(new Error(`the server broke off: ${payload.toString('hex')}`))
     }

@@ -1,28 +1,4 @@
-/** HTTP/2 by hand, as little of it as a caller needs who asks the same thing again and again. */
-export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-
-export const FRAME_HEAD = 9
-export const DATA = 0
-export const HEADERS = 1
-export const RST_STREAM = 3
-export const SETTINGS = 4
-export const PING = 6
-export const GOAWAY = 7
-export const WINDOW_UPDATE = 8
-
-/** Of DATA and HEADERS. */
-export const END_STREAM = 1
-/** Of SETTINGS and PING. */
-export const ACK = 1
-const END_HEADERS = 4
-
-export function frame(type: number, flags: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(FRAME_HEAD)
-  head.writeUIntBE(payload.length, 0, 3)
-  head[3] = type
-  head[4] = flags
-  return Buffer.concat([head, payload])
-}
+import { http2 } from 'sluice-harness'
 
 const PATH = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit'
 const OWN_HEADERS = {
@@ -44,7 +20,7 @@ export const FIRST_HEADERS = headers(
 export const NEXT_HEADERS = headers(Object.keys(OWN_HEADERS).map((_, i, { length }) => LATEST_HEADER + length - 1 - i))
 
 function headers(own: readonly number[]): Buffer {
-  return frame(HEADERS, END_HEADERS, Buffer.from([...STATIC_HEADERS, ...own]))
+  return http2.frame(http2.HEADERS, http2.END_HEADERS, 0, Buffer.from([...STATIC_HEADERS, ...own]))
 }
 
 function literal(text: string): number[] {
@@ -57,5 +33,5 @@ export function body(domain: string, key: string, value: string): Buffer {
   const text = (number: number, content: string) => field(number, [...Buffer.from(content)])
   const entry = field(1, [...text(1, key), ...text(2, value)])
   const message = [...text(1, domain), ...field(2, entry)]
-  return frame(DATA, END_STREAM, Buffer.from([0, 0, 0, 0, message.length, ...message]))
+  return http2.frame(http2.DATA, http2.END_STREAM, 0, Buffer.from([0, 0, 0, 0, message.length, ...message]))
 }

@@ -1,4 +1,5 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import { laterMemory } from '../fixtures/stores/later-memory.ts'
 import {
   concurrency,
   createLimiter,
@@ -9,41 +10,16 @@ import {
   memoryStore,
   type Reservation,
   type Settlement,
-  type Store,
   slidingLog,
   tokenBucket,
 } from '../index.ts'
-import type { Question } from '../stores/store.ts'
 import { fakeClock } from '../testing/index.ts'
-
-/** The in-process store as one across a network would be: every answer comes later, if it comes. */
-function remote(clock = fakeClock(), broken = () => false): Store<'async'> {
-  const memory = memoryStore({ clock })
-  return new Proxy(memory, {
-    get(_, name) {
-      if (name === 'mode') return 'async'
-      const value = Reflect.get(memory, name)
-      if (typeof value !== 'function') return value
-      if (name === 'bind') return value.bind(memory)
-      if (name === 'ask') {
-        return (question: Question) => {
-          if (broken()) throw new Error('no store')
-          queueMicrotask(() => memory.ask(question))
-        }
-      }
-      return async (...args: unknown[]) => {
-        if (broken()) throw new Error('no store')
-        return value.apply(memory, args)
-      }
-    },
-  }) as unknown as Store<'async'>
-}
 
 const policy = slidingLog({ limit: 3, window: '1m' })
 
 describe('with an async store', () => {
   const limiter = createLimiter({
-    store: remote(),
+    store: laterMemory(fakeClock()),
     limits: limits<{ user?: string }>({ user: { policy, key: s => s.user } }),
   })
   const u = { user: 'u' }
@@ -70,7 +46,7 @@ describe('with an async store', () => {
   test('the decisions are those of the in-process store', async () => {
     const [a, b] = [fakeClock(), fakeClock()]
     const near = createLimiter(policy, { clock: a })
-    const far = createLimiter(policy, { store: remote(b) })
+    const far = createLimiter(policy, { store: laterMemory(b) })
     for (const [gap, cost] of [
       [0, 2],
       [100, 2],
@@ -85,7 +61,7 @@ describe('with an async store', () => {
   })
 
   test('a reservation settles with a promise, once', async () => {
-    const far = createLimiter(tokenBucket({ capacity: 10, refill: '1/s' }), { store: remote() })
+    const far = createLimiter(tokenBucket({ capacity: 10, refill: '1/s' }), { store: laterMemory(fakeClock()) })
     const call = await far.reserve('a', { cost: 9, ttl: '1m' })
     const [one, two] = [call.settle(2), call.settle(5)]
     expect(one).toBeInstanceOf(Promise)
@@ -94,13 +70,13 @@ describe('with an async store', () => {
   })
 
   test('ten at once at a limit of five pass exactly five', async () => {
-    const far = createLimiter(fixedWindow({ limit: 5, window: '1m' }), { store: remote() })
+    const far = createLimiter(fixedWindow({ limit: 5, window: '1m' }), { store: laterMemory(fakeClock()) })
     const decisions = await Promise.all(Array.from({ length: 10 }, () => far.consume('a')))
     expect(decisions.map(d => d.allowed)).toEqual([...Array(5).fill(true), ...Array(5).fill(false)])
   })
 
   test('waits are served first come first served, and releases wake them', async () => {
-    const far = createLimiter(concurrency({ limit: 1, ttl: '1h' }), { store: remote() })
+    const far = createLimiter(concurrency({ limit: 1, ttl: '1h' }), { store: laterMemory(fakeClock()) })
     const order: number[] = []
     const waits = [0, 1, 2].map(async i => {
       const decision = await far.wait('a')
@@ -113,7 +89,7 @@ describe('with an async store', () => {
 
   test('releasing a slot while the store is away does not bring the process down', async () => {
     let broken = false
-    const far = createLimiter(concurrency({ limit: 1, ttl: '1h' }), { store: remote(fakeClock(), () => broken) })
+    const far = createLimiter(concurrency({ limit: 1, ttl: '1h' }), { store: laterMemory(fakeClock(), () => broken) })
     const decision = await far.consume('a')
     broken = true
     // An unhandled rejection would fail this run.
@@ -132,7 +108,7 @@ test('the type says whether an answer must be waited for', () => {
   expectTypeOf(near.wait('a')).toEqualTypeOf<Promise<Decision>>()
   expectTypeOf(near.reset('a')).toEqualTypeOf<void>()
 
-  const far = createLimiter('100/m', { store: remote() })
+  const far = createLimiter('100/m', { store: laterMemory(fakeClock()) })
   expectTypeOf(far).toEqualTypeOf<Limiter<string, 'async'>>()
   expectTypeOf(far.consume('a')).toEqualTypeOf<Promise<Decision>>()
   expectTypeOf(far.reserve).returns.toEqualTypeOf<Promise<Reservation<'async'>>>()
@@ -153,7 +129,10 @@ test('the type of the subject comes from the limits', () => {
   expectTypeOf(inferred).toEqualTypeOf<Limiter<Caller, 'sync'>>()
   const annotated = createLimiter({ limits: { ip: { policy: '1/m', key: (c: Caller) => c.ip } } })
   expectTypeOf(annotated.consume).parameter(0).toEqualTypeOf<Caller>()
-  const far = createLimiter({ store: remote(), limits: limits<Caller>({ ip: { policy: '1/m', key: c => c.ip } }) })
+  const far = createLimiter({
+    store: laterMemory(fakeClock()),
+    limits: limits<Caller>({ ip: { policy: '1/m', key: c => c.ip } }),
+  })
   expectTypeOf(far.consume({ ip: 'x' })).toEqualTypeOf<Promise<Decision>>()
   // @ts-expect-error: a caller has an ip
   expect(() => inferred.consume({})).not.toThrow()

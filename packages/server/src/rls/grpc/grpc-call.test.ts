@@ -1,18 +1,9 @@
 import { once } from 'node:events'
 import { constants, createServer } from 'node:http2'
 import { type AddressInfo, connect } from 'node:net'
+import { http2 } from 'sluice-harness'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import {
-  DATA,
-  END_HEADERS,
-  END_STREAM,
-  frame,
-  HEADERS,
-  headerBlock,
-  PREFACE,
-  RST_STREAM,
-  SETTINGS,
-} from '../../fixtures/rls/frames.ts'
+import { headerBlock } from '../../fixtures/rls/frames.ts'
 import { GOOD_FRAME, outcomeOf, rawCall, rawSession, SHOULD_RATE_LIMIT, served } from '../../fixtures/rls/raw.ts'
 import { holding, PASSED, started } from '../../fixtures/rls/started.ts'
 import { ResponseQueue } from '../../net/response-queue.ts'
@@ -52,11 +43,14 @@ test.each([
     return PASSED
   })
   const headers = headerBlock(REQUEST_HEADERS)
-  const start = (stream: number) => [frame(HEADERS, END_HEADERS, stream, headers), frame(DATA, 0, stream, GOOD_FRAME)]
-  const broken = [...start(1), frame(RST_STREAM, 0, 1, Buffer.from([0, 0, 0, code]))]
-  const whole = [...start(3), frame(DATA, END_STREAM, 3)]
+  const start = (stream: number) => [
+    http2.frame(http2.HEADERS, http2.END_HEADERS, stream, headers),
+    http2.frame(http2.DATA, 0, stream, GOOD_FRAME),
+  ]
+  const broken = [...start(1), http2.frame(http2.RST_STREAM, 0, 1, Buffer.from([0, 0, 0, code]))]
+  const whole = [...start(3), http2.frame(http2.DATA, http2.END_STREAM, 3)]
   const socket = connect(server.port, '127.0.0.1')
-  socket.write(Buffer.concat([PREFACE, frame(SETTINGS, 0, 0), ...broken, ...whole]))
+  socket.write(Buffer.concat([http2.PREFACE, http2.frame(http2.SETTINGS, 0, 0), ...broken, ...whole]))
   // The second is served.
   const answer = Buffer.from('00000000080801120408011801', 'hex')
   await new Promise<void>(resolve => {
@@ -77,9 +71,9 @@ test.each([
 ])('a stream that is gone as soon as it is there breaks nothing: %s', async (_, headers) => {
   const server = await started()
   const socket = connect(server.port, '127.0.0.1')
-  const start = frame(HEADERS, END_HEADERS, 1, headerBlock({ ...REQUEST_HEADERS, ...headers }))
-  const stop = frame(RST_STREAM, 0, 1, Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL]))
-  socket.write(Buffer.concat([PREFACE, frame(SETTINGS, 0, 0), start, stop]))
+  const start = http2.frame(http2.HEADERS, http2.END_HEADERS, 1, headerBlock({ ...REQUEST_HEADERS, ...headers }))
+  const stop = http2.frame(http2.RST_STREAM, 0, 1, Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL]))
+  socket.write(Buffer.concat([http2.PREFACE, http2.frame(http2.SETTINGS, 0, 0), start, stop]))
   await once(socket, 'data')
   expect(await served(rawSession(server))).toBe('0: ')
   socket.destroy()

@@ -3,10 +3,10 @@ import { constants } from 'node:http2'
 import { connect } from 'node:net'
 import { connect as secureConnect } from 'node:tls'
 import { credentials } from '@grpc/grpc-js'
+import { http2 } from 'sluice-harness'
 import { expect, test } from 'vitest'
 import { ownCertificate } from '../../fixtures/rls/certificate.ts'
 import { call, clientOf } from '../../fixtures/rls/client.ts'
-import { frame, PREFACE, SETTINGS } from '../../fixtures/rls/frames.ts'
 import { GOOD_FRAME, outcomeOf, rawCall, rawSession } from '../../fixtures/rls/raw.ts'
 import { holding, started } from '../../fixtures/rls/started.ts'
 
@@ -81,7 +81,7 @@ test('a connection whose handshake ends after it has begun to close does not hol
   const secure = secureConnect({ socket, ca: own.cert, servername: 'localhost', ALPNProtocols: ['h2'] })
   secure.resume()
   await once(secure, 'secureConnect')
-  secure.write(Buffer.concat([PREFACE, frame(SETTINGS, 0, 0)]))
+  secure.write(Buffer.concat([http2.PREFACE, http2.frame(http2.SETTINGS, 0)]))
   await closed
 })
 

@@ -1,17 +1,8 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { flush, pass } from '../../fixtures/limiter/passing-time.ts'
-import {
-  concurrency,
-  createLimiter,
-  fixedWindow,
-  leakyBucket,
-  memoryStore,
-  type Store,
-  slidingLog,
-  tokenBucket,
-} from '../../index.ts'
-import type { Question } from '../../stores/store.ts'
+import { laterMemory } from '../../fixtures/stores/later-memory.ts'
+import { concurrency, createLimiter, fixedWindow, leakyBucket, slidingLog, tokenBucket } from '../../index.ts'
 import { type FakeClock, fakeClock } from '../../testing/index.ts'
 
 /** What becomes of a promise: when it was kept, or why not. */
@@ -120,26 +111,8 @@ describe.each(kinds)('an aborted wait: $kind', ({ policy }) => {
 
 test('a store that fails while somebody waits rejects that wait, and the line goes on', async () => {
   const clock = fakeClock()
-  const memory = memoryStore({ clock })
   let failing = false
-  const store = new Proxy(memory, {
-    get(_, name) {
-      if (name === 'mode') return 'async'
-      const value = Reflect.get(memory, name)
-      if (typeof value !== 'function') return value
-      if (name === 'bind') return value.bind(memory)
-      if (name === 'ask') {
-        return (question: Question) => {
-          if (failing) throw new Error('no store')
-          queueMicrotask(() => memory.ask(question))
-        }
-      }
-      return async (...args: unknown[]) => {
-        if (failing) throw new Error('no store')
-        return value.apply(memory, args)
-      }
-    },
-  }) as unknown as Store<'async'>
+  const store = laterMemory(clock, () => failing)
   const limiter = createLimiter(fixedWindow({ limit: 1, window: '1s' }), { store })
   await limiter.consume('a')
   const [first, second] = [watch(clock, limiter.wait('a')), watch(clock, limiter.wait('a'))]

@@ -68,19 +68,23 @@ const ORDERS = {
   'in no order': (n: number) => (n * 1021) % COUNT,
 }
 
-describe.each(Object.entries(ORDERS))('thousands who leave, %s', (_, nth) => {
-  const controllers = () => Array.from({ length: COUNT }, () => new AbortController())
+/** Thousands wait, then each aborts; what is seen counts from the first abort on. */
+async function afterAllLeft(policy: Policy, nth: (n: number) => number) {
+  const { limiter, seen, reset } = world(policy)
+  const all = Array.from({ length: COUNT }, () => new AbortController())
+  const gone = await crowd(
+    limiter,
+    all.map(one => one.signal),
+  )
+  reset()
+  for (let n = 0; n < COUNT; n++) all[nth(n)]!.abort()
+  await flush()
+  return { limiter, seen, gone }
+}
 
+describe.each(Object.entries(ORDERS))('thousands who leave, %s', (_, nth) => {
   test('booked: one change to the store for each, and hardly a timer', async () => {
-    const { limiter, seen, reset } = world(booked)
-    const all = controllers()
-    const gone = await crowd(
-      limiter,
-      all.map(one => one.signal),
-    )
-    reset()
-    for (let n = 0; n < COUNT; n++) all[nth(n)]!.abort()
-    await flush()
+    const { limiter, seen, gone } = await afterAllLeft(booked, nth)
     expect(gone.left).toBe(COUNT)
     expect(seen.amended.flat()).toHaveLength(COUNT)
     expect(seen.asked).toBe(0)
@@ -89,15 +93,7 @@ describe.each(Object.entries(ORDERS))('thousands who leave, %s', (_, nth) => {
   })
 
   test('queued: the store is not asked for those who leave', async () => {
-    const { limiter, seen, reset } = world(queued)
-    const all = controllers()
-    const gone = await crowd(
-      limiter,
-      all.map(one => one.signal),
-    )
-    reset()
-    for (let n = 0; n < COUNT; n++) all[nth(n)]!.abort()
-    await flush()
+    const { seen, gone } = await afterAllLeft(queued, nth)
     expect(gone.left).toBe(COUNT)
     expect(seen).toEqual({ asked: 0, amended: [], timers: 0 })
   })
