@@ -177,6 +177,7 @@ test('both builds in one process take what the other has made', async () => {
     'a decision is refunded by the other': true,
     guard: [200, 429],
     identity: [200, 429],
+    'a request to Nest counts once': [200, 200, 429],
     'logins are counted': [401, 429],
     outage: [false, 'closed'],
     'a failure of the store': true,

@@ -1,17 +1,22 @@
+import 'reflect-metadata'
 import { createRequire } from 'node:module'
+import { Controller, Get, Module, UseGuards } from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
 import { Redis } from 'ioredis'
 import * as modules from 'sluice'
 import * as fetchModules from 'sluice/fetch'
 import * as httpModules from 'sluice/http'
+import * as nestModules from 'sluice/nest'
 import * as redisModules from 'sluice/redis'
 import * as rulesModules from 'sluice/rules'
 
 const require = createRequire(import.meta.url)
 const builds = [
-  { ...modules, ...httpModules, ...redisModules, ...rulesModules, fetch: fetchModules },
+  { ...modules, ...httpModules, ...redisModules, ...rulesModules, fetch: fetchModules, nest: nestModules },
   { ...require('sluice'), ...require('sluice/http'), ...require('sluice/redis'), ...require('sluice/rules') },
 ]
 builds[1].fetch = require('sluice/fetch')
+builds[1].nest = require('sluice/nest')
 
 const thrownBy = act => {
   try {
@@ -22,6 +27,26 @@ const thrownBy = act => {
 }
 const tokens = { capacity: 2, refill: '1/h' }
 const ask = served => served(new Request('http://localhost/')).then(({ status }) => status)
+
+/** A module of the one build, and a handler that asks the guard of the other by name. */
+async function nestStatuses(one, other) {
+  class Hello {
+    hello() {
+      return 'hello'
+    }
+  }
+  Get()(Hello.prototype, 'hello', Object.getOwnPropertyDescriptor(Hello.prototype, 'hello'))
+  UseGuards(other.nest.RateLimitGuard)(Hello)
+  Controller()(Hello)
+  class App {}
+  Module({ imports: [one.nest.RateLimitModule.forRoot({ policy: '2/h' })], controllers: [Hello] })(App)
+  const app = await NestFactory.create(App, { logger: false })
+  await app.listen(0, '127.0.0.1')
+  const statuses = []
+  for (let n = 0; n < 3; n++) statuses.push((await fetch(await app.getUrl())).status)
+  await app.close()
+  return statuses
+}
 
 /** What the one build makes is given to the other. */
 async function facts(one, other) {
@@ -58,6 +83,7 @@ async function facts(one, other) {
     'a decision is refunded by the other': a.consume({}).allowed,
     guard: [await ask(byGuard), await ask(byGuard)],
     identity: [await ask(byIdentity), await ask(byIdentity)],
+    'a request to Nest counts once': await nestStatuses(one, other),
     'logins are counted': [await ask(logins), await ask(logins)],
     outage: [outage.allowed, outage.degraded],
     'a failure of the store': unavailable instanceof one.StoreUnavailable,

@@ -51,8 +51,12 @@ function nodeResponse(response: NestResponse): NodeResponse {
   return response.raw ?? (response as unknown as NodeResponse)
 }
 
-/** The guards that have decided on a request. */
-const asked = new WeakMap<NestRequest, readonly Guard[]>()
+const ASKED = Symbol.for('sluice.nest-asked')
+
+/** The guards that have decided on a request, whichever build of the package they are of. */
+const registry = globalThis as { [ASKED]?: WeakMap<NestRequest, readonly Guard[]> }
+registry[ASKED] ??= new WeakMap()
+const asked = registry[ASKED]
 
 /** Limits HTTP handlers. A refusal is an `HttpException`, so that exception filters see it. */
 export class RateLimitGuard implements CanActivate {
