@@ -3,7 +3,15 @@ import { withCode } from './errors.ts'
 /**
  * What is only probably wrong. Each has a heading in docs/reference/errors.md, which a test holds equal to this list.
  */
-export const WARNING_CODES = ['SLUICE_SMALL_SLIDING_WINDOW', 'SLUICE_SAME_NAME'] as const
+export const WARNING_CODES = [
+  'SLUICE_SMALL_SLIDING_WINDOW',
+  'SLUICE_SAME_NAME',
+  'SLUICE_UNTRUSTED_FORWARDING',
+  'SLUICE_KEY_NEVER_FOUND',
+  'SLUICE_NO_UNIT',
+  'SLUICE_MANY_GUARDS',
+  'SLUICE_MEMORY_IN_CLUSTER',
+] as const
 
 export type WarningCode = (typeof WARNING_CODES)[number]
 

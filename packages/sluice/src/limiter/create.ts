@@ -27,9 +27,10 @@ export function createLimiter<S>(
 const counting = new WeakMap<Space, WeakRef<{ readonly closed: boolean }>>()
 
 /** Warns of a limit that another limiter of this process counts in the same place. */
-function noticed<S>(limiter: NamedLimiter<S>): NamedLimiter<S> {
+export function noticed<S>(limiter: NamedLimiter<S>): NamedLimiter<S> {
   for (const { name, space } of limiter.limits) {
-    if (counting.get(space)?.deref()?.closed === false) {
+    const other = counting.get(space)?.deref()
+    if (other !== undefined && other !== limiter && !other.closed) {
       const both = `two limiters named '${limiter.name}' count limit '${name}' in one store`
       limiter.warn(
         'SLUICE_SAME_NAME',

@@ -21,10 +21,10 @@ export function withFields(outcome: Outcome, response: Response): Response {
   }
 }
 
-export function setFields({ fields, expose }: Outcome, headers: Headers): void {
+export function setFields({ guard, fields, expose }: Outcome, headers: Headers): void {
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i]!
-    headers.set(name, joined(headers.get(name), fields[i + 1]!))
+    headers.set(name, joined(headers.get(name), fields[i + 1]!, guard))
   }
   if (expose !== undefined) headers.set(EXPOSE, exposed(headers.get(EXPOSE), expose))
 }

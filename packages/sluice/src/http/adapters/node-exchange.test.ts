@@ -35,7 +35,14 @@ test('lists that another limiter has begun go on; all other fields are those of 
   response.setHeader('RateLimit', '"a";r=1')
   response.setHeader('X-RateLimit-Limit', '5')
   const fields = ['RateLimit', '"b";r=2', 'RateLimit-Policy', '"b";q=3', 'X-RateLimit-Limit', '9']
-  const rest = { decision: undefined, expose: undefined, refusal: undefined, ended: undefined, measures: false }
+  const rest = {
+    guard: '',
+    decision: undefined,
+    expose: undefined,
+    refusal: undefined,
+    ended: undefined,
+    measures: false,
+  }
   writeFields({ fields, ...rest }, response)
   expect({ ...response.getHeaders() }).toEqual({
     ratelimit: '"a";r=1, "b";r=2',

@@ -114,14 +114,14 @@ function goesOn(outcome: Outcome | undefined, request: NodeRequest, response: No
 }
 
 /** Asks once which fields are set: a call on an Express response is slow, because every response has its own shape. */
-export function writeFields({ fields, expose }: Outcome, response: NodeResponse): void {
+export function writeFields({ guard, fields, expose }: Outcome, response: NodeResponse): void {
   if (response.headersSent) return
   const there = response.getHeaderNames()
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i]!
     const lower = inLowerCase(name)
     const value = fields[i + 1]!
-    response.setHeader(name, there.includes(lower) ? joined(response.getHeader(lower), value) : value)
+    response.setHeader(name, there.includes(lower) ? joined(response.getHeader(lower), value, guard) : value)
   }
   if (expose !== undefined) response.setHeader(EXPOSE, exposed(response.getHeader(EXPOSE), expose))
 }

@@ -7,10 +7,10 @@ export interface HeaderResponse {
 }
 
 /** Sets the fields of a decision and, if it refuses, those of the refusal. */
-export function setFields({ fields, expose, refusal }: Outcome, reply: HeaderResponse): void {
+export function setFields({ guard, fields, expose, refusal }: Outcome, reply: HeaderResponse): void {
   for (let i = 0; i < fields.length; i += 2) {
     const name = inLowerCase(fields[i]!)
-    reply.header(name, joined(reply.getHeader(name), fields[i + 1]!))
+    reply.header(name, joined(reply.getHeader(name), fields[i + 1]!, guard))
   }
   if (expose !== undefined) reply.header(EXPOSE, exposed(reply.getHeader(EXPOSE), expose))
   if (refusal !== undefined) setAll(refusal.fields, reply)

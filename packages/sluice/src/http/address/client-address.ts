@@ -108,7 +108,7 @@ function withoutSpaces(list: string, start: number, end: number): string {
   return list.slice(from, to)
 }
 
-function trustOf(trustProxy: TrustProxy = []): Trust {
+export function trustOf(trustProxy: TrustProxy = []): Trust {
   if (typeof trustProxy === 'number' && Number.isSafeInteger(trustProxy) && trustProxy >= 0) {
     return { ofPeer: () => trustProxy > 0, ofHop: (_, hop) => hop < trustProxy }
   }

@@ -107,7 +107,7 @@ describe('a flood makes no look-ups', () => {
       skip: () => lookUp(false),
       limits: {
         flood: { policy: of(3), key: ip(), store },
-        caller: { policy: () => lookUp(of(100)), key: () => lookUp('ann'), cost: () => lookUp(1) },
+        caller: { policy: () => lookUp(of(100)), key: () => lookUp('ann'), cost: () => lookUp(1), unit: 'tokens' },
         everybody: { policy: of(100) },
       },
     })

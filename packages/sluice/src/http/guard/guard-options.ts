@@ -106,7 +106,8 @@ export function checkGuardOptions(given: GuardOptions): CheckedOptions {
   }
 }
 
-function checkNames(options: GuardOptions, known: readonly string[]): GuardOptions {
+function checkNames(given: GuardOptions, known: readonly string[]): GuardOptions {
+  const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as GuardOptions
   const odd = Object.keys(options).find(option => !known.includes(option))
   if (odd !== undefined && GUARD_LIMIT_OPTIONS.includes(odd)) {
     throw expected('SLUICE_BAD_OPTION', `rateLimit options ${known.join(', ')}`, odd, ONLY_WITH_ONE)

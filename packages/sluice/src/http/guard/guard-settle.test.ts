@@ -68,10 +68,13 @@ describe('settle', () => {
   })
 
   test.each([
-    ['bytes', '"default";q=1000;qu="content-bytes";w=3600'],
-    ['ms', '"default";q=1000;qu="milliseconds";w=3600'],
-  ] as const)('tells callers what is counted: %s', (settle, policy) => {
-    const guard = createGuard({ policy: of(1000), settle, clock: fakeClock() })
+    [{ settle: 'bytes' }, '"default";q=1000;qu="content-bytes";w=3600'],
+    [{ settle: 'ms', unit: 'cpu-ms' }, '"default";q=1000;qu="cpu-ms";w=3600'],
+    [{ settle: 'bytes', unit: 'kB "net"' }, '"default";q=1000;qu="kB \\"net\\"";w=3600'],
+    [{ unit: 'requests' }, '"default";q=1000;qu="requests";w=3600'],
+    [{}, '"default";q=1000;w=3600'],
+  ] as const)('tells callers what is counted, as it is written: %j', (options, policy) => {
+    const guard = createGuard({ policy: of(1000), clock: fakeClock(), ...options })
     expect(headersOf(ask(guard))['RateLimit-Policy']).toBe(policy)
   })
 

@@ -2,6 +2,7 @@ import { brand } from '../../brand.ts'
 import type { Clock } from '../../clock.ts'
 import type { Decision } from '../../decision.ts'
 import { ChargedDecision } from '../../limiter/charged-decision.ts'
+import { noticed } from '../../limiter/create.ts'
 import { encodeKey } from '../../limiter/key.ts'
 import type { LimiterOptions } from '../../limiter/limiter.ts'
 import type { LimitMode, LimitOptions } from '../../limiter/limits.ts'
@@ -13,6 +14,7 @@ import { hashOf } from '../request/identity.ts'
 import { type Reader, RequestFacts, type RequestView } from '../request/request-facts.ts'
 import { type Site, siteOf } from '../request/request-reading.ts'
 import { changed } from '../response/changed-refusal.ts'
+import { quoted } from '../response/headers/structured.ts'
 import { headerFamilies } from '../response/headers.ts'
 import { DENIED, GONE, type Refusal, refusalOf } from '../response/refusal.ts'
 import { ResponseFields } from '../response/response-fields.ts'
@@ -36,8 +38,15 @@ import { UserFunction } from './user-function.ts'
 /** `rateLimit` of every adapter takes a guard in place of its options: to share one, or to change it while it runs. */
 export function createGuard<R = RequestView>(options: GuardOptions<R>): Guard {
   // `R` is what the user says the requests are. The adapter makes its view of each for them.
-  return new Guard(options as GuardOptions<never> as GuardOptions)
+  const guard = new Guard(options as GuardOptions<never> as GuardOptions)
+  guard.noticeOrigin()
+  return guard
 }
+
+/** The guard that was made last, and how many in a row were asked exactly once before the next was made. */
+let lastMade: Guard | undefined
+let askedOnce = 0
+const MANY_GUARDS = 10
 
 /** From a request to what becomes of it, whatever the framework: who asks, what it costs, one decision, the answer. */
 export class Guard {
@@ -61,20 +70,27 @@ export class Guard {
   private readonly follows: boolean
   private readonly reserves: boolean
   private readonly ownStore: boolean
+  /** Empty where it has none. */
+  private readonly fieldName: string
   private readonly routes: RouteGuards<Guard>
   private off = false
+  /** 2 for more often than once. */
+  private timesAsked = 0
+  /** In so many further requests: whoever is behind a proxy notices at once. */
+  private looksForForwarding = 100
 
-  constructor(options: GuardOptions) {
+  constructor(options: GuardOptions, isForRoute = false) {
     const { settings, limits, lookupMs } = checkGuardOptions(options)
     const { name = 'default', prefix = 'sluice', onDecision, skip } = settings
     this.ownStore = settings.store === undefined
-    this.routes = new RouteGuards((route, own) => new Guard(withRoute(this.settings, limits, route, own)))
+    this.fieldName = settings.name === undefined ? '' : quoted(settings.name).slice(1, -1)
+    this.routes = new RouteGuards((route, own) => new Guard(withRoute(this.settings, limits, route, own), true))
     this.reporter = new Reporter(settings)
     const onEvent = (event: GuardEvent) => this.reporter.event(event)
     const store = storeFor<RequestFacts>({ ...settings, onEvent } as LimiterOptions<RequestFacts>, name)
     this.settings = { ...settings, store }
     this.clock = store.clock
-    this.site = siteOf(settings)
+    this.site = siteOf(settings, (code, message) => this.reporter.warn(code, message))
     this.lists = new AccessLists(settings)
     const all = Object.values(limits)
     const someFunctions = skip !== undefined || all.some(hasFunctions)
@@ -84,26 +100,36 @@ export class Guard {
     this.lookups = new Lookups(skip && this.skipFunction(skip, lookupMs), this.safe, limit => this.offLimits.has(limit))
     this.bound = Object.fromEntries(this.safe.map(limit => [limit.name, limit.options]))
     const tellDecision = (decision: Decision, facts: RequestFacts) => this.reporter.decision(decision, facts)
-    this.limiter = new NamedLimiter<RequestFacts>(
+    const limiter = new NamedLimiter<RequestFacts>(
       { name, prefix, store, onEvent, ...(onDecision !== undefined && { onDecision: tellDecision }) },
       this.bound,
       false,
     )
+    this.limiter = limiter
+    if (!isForRoute) noticed(limiter)
     const bucketId = (bucket: readonly string[]) => hashOf(encodeKey([prefix, name, ...bucket], name)).slice(0, 16)
-    this.responseFields = new ResponseFields(limits, headerFamilies(settings.headers), bucketId)
+    this.responseFields = new ResponseFields(
+      limits,
+      headerFamilies(settings.headers),
+      bucketId,
+      settings.partitionSecret,
+    )
     this.preflights = preflightsOf(settings.preflight, store.clock)
     this.afterResponse = new AfterResponse(this.limiter, limits, this.clock, this.reporter)
     this.reserves = all.some(
       limit => (limit.countWhen ?? limit.resetWhen ?? limit.settle) || limit.countAborted === false,
     )
+    if (!isForRoute) this.warnOf(limits)
     this.follows = this.reserves || all.some(({ policy }) => typeof policy === 'function' || holdsSlots(policy))
   }
 
   /** What becomes of a request; undefined where no limit concerns it, and it goes on as if there were no guard. */
   ask<Raw, Reply>(raw: Raw, reply: Reply, reader: Reader<Raw, Reply>): Maybe<Outcome | undefined> {
     const facts = new RequestFacts(raw, reader as Reader<unknown, never>, this.site)
+    if (this.timesAsked < 2) this.timesAsked++
+    if (this.looksForForwarding > 0) this.lookForForwarding(facts)
     const listed = this.lists.isEmpty ? undefined : this.lists.of(facts)
-    if (listed !== undefined || this.off) return listed === 'denied' ? refusedBy(DENIED) : undefined
+    if (listed !== undefined || this.off) return listed === 'denied' ? this.refusedBy(DENIED) : undefined
     const { lookups } = this
     if (this.preflights !== undefined && facts.isPreflight) {
       return lookups.skipsAtOnce(facts) ? undefined : this.askPreflight(this.preflights, facts)
@@ -144,12 +170,45 @@ export class Guard {
     return this.ownStore ? this.settings.store!.close() : closed
   }
 
+  /** A guard that is made inside a request handler is asked once, and the next one is made for the next request. */
+  noticeOrigin(): void {
+    askedOnce = lastMade?.timesAsked === 1 ? askedOnce + 1 : 0
+    lastMade = this
+    if (askedOnce < MANY_GUARDS) return
+    askedOnce = 0
+    this.reporter.warn('SLUICE_MANY_GUARDS', MADE_IN_HANDLER)
+  }
+
+  private warnOf(limits: Readonly<Record<string, GuardLimit>>): void {
+    const { settings, reporter } = this
+    const host = globalThis as { process?: { env?: Record<string, string | undefined> } }
+    if (settings.store?.mode === 'sync' && host.process?.env?.NODE_UNIQUE_ID !== undefined) {
+      reporter.warn('SLUICE_MEMORY_IN_CLUSTER', IN_CLUSTER)
+    }
+    if (settings.headers === false) return
+    for (const [name, { unit, quiet, cost, settle }] of Object.entries(limits)) {
+      const counts = (cost !== undefined && cost !== 0 && cost !== 1) || (settle !== undefined && settle !== 'bytes')
+      if (!counts || unit !== undefined || settle === 'bytes' || quiet === true) continue
+      reporter.warn(
+        'SLUICE_NO_UNIT',
+        `limit '${name}' does not count requests, so callers misread its fields; set unit`,
+      )
+    }
+  }
+
+  private lookForForwarding(facts: RequestFacts): void {
+    this.looksForForwarding--
+    if (!facts.isForwardingIgnored) return
+    this.looksForForwarding = 0
+    this.reporter.warn('SLUICE_UNTRUSTED_FORWARDING', UNTRUSTED)
+  }
+
   /** A preflight that passes is answered as if there were no guard. */
   private askPreflight(preflights: Preflights, facts: RequestFacts): Outcome | undefined {
     const decision = preflights.decide(facts)
     this.reporter.decision(decision, facts)
     if (decision.allowed) return undefined
-    return { ...refusedBy(this.refusal(decision, facts)), expose: this.responseFields.exposed }
+    return { ...this.refusedBy(this.refusal(decision, facts)), expose: this.responseFields.exposed }
   }
 
   private decide<Reply>(facts: RequestFacts, reply: Reply, reader: Reader<never, Reply>): Maybe<Outcome | undefined> {
@@ -192,6 +251,11 @@ export class Guard {
     }
   }
 
+  private refusedBy(refusal: Refusal): Outcome {
+    const nothing = { decision: undefined, fields: [], expose: undefined, ended: undefined, measures: false }
+    return { guard: this.fieldName, refusal, ...nothing }
+  }
+
   private skipFunction(skip: NonNullable<GuardSettings['skip']>, deadlineMs: number): UserFunction<boolean> {
     return new UserFunction<boolean>({
       call: skip,
@@ -230,6 +294,7 @@ export class Guard {
   ): Maybe<Outcome | undefined> {
     const { responseFields } = this
     const outcome: Outcome = {
+      guard: this.fieldName,
       decision,
       fields: responseFields.fields(decision, facts, look),
       expose: facts.isCrossOrigin ? responseFields.exposed : undefined,
@@ -242,7 +307,7 @@ export class Guard {
     return inTurn(this.clock, delayMs, callback => reader.onClose(reply, callback)).then(here => {
       if (here) return outcome
       this.giveBack(decision, reservation)
-      return refusedBy(GONE)
+      return this.refusedBy(GONE)
     })
   }
 
@@ -269,14 +334,17 @@ export class Guard {
 }
 brand('Guard', Guard)
 
+const MADE_IN_HANDLER =
+  'guards are made one after the other and each is asked once, so nothing is limited; call rateLimit() once, outside of the request handler'
+const IN_CLUSTER =
+  "this worker of a cluster counts in its own memory, so each worker allows the whole limit; use redisStore() of 'sluice/redis'"
+const UNTRUSTED =
+  'X-Forwarded-For arrives from a peer that is not trusted, so it is not read and all behind that peer are one client; if it is your proxy, set trustProxy to its addresses'
+
 function hasFunctions({ key, when, policy, cost }: GuardLimit): boolean {
   return [key, when, policy, cost].some(option => typeof option === 'function')
 }
 
 function holdsSlots(policy: PolicyLike): boolean {
   return policyOf(policy).kind === 'concurrency'
-}
-
-function refusedBy(refusal: Refusal): Outcome {
-  return { decision: undefined, fields: [], expose: undefined, refusal, ended: undefined, measures: false }
 }

@@ -3,6 +3,8 @@ import type { Refusal } from '../response/refusal.ts'
 
 /** What a guard says to a request that a limit touched; an adapter carries it out. */
 export interface Outcome {
+  /** The guard's name, as a field holds it; empty where it has none. */
+  readonly guard: string
   /** Undefined where a list decided. */
   readonly decision: Decision | undefined
   /** To be set on the response, passed or refused: name, value, name, value … */
@@ -19,9 +21,30 @@ export interface Outcome {
 
 export const EXPOSE = 'Access-Control-Expose-Headers'
 
-/** A field that another limiter may have set before: lists go on, all others are those of the limit asked last. */
-export function joined(before: unknown, value: string): string {
-  return typeof before === 'string' && before.startsWith('"') ? `${before}, ${value}` : value
+/**
+ * A field that another guard may have set before. Lists go on, with unique names in them: where a limit of this guard has a
+ * name that is taken, all of its limits get the guard's name in front, or a number where it has none. All other fields are
+ * those of the guard that was asked last.
+ */
+export function joined(before: unknown, value: string, guard: string): string {
+  if (typeof before !== 'string' || !before.startsWith('"')) return value
+  return `${before}, ${withUniqueNames(value, namesIn(before), guard)}`
+}
+
+/** The name of an item in a list of strings with parameters. */
+const NAME = /(^|, )"((?:[^"\\]|\\.)*)"/g
+
+function namesIn(list: string): Set<string> {
+  return new Set([...list.matchAll(NAME)].map(([, , name]) => name!))
+}
+
+function withUniqueNames(list: string, taken: ReadonlySet<string>, guard: string): string {
+  const names = [...namesIn(list)]
+  let prefix = ''
+  for (let n = 2; names.some(name => taken.has(prefix + name)); n++) {
+    prefix = guard === '' ? `${n}:` : n === 2 ? `${guard}:` : `${guard} ${n - 1}:`
+  }
+  return prefix === '' ? list : list.replace(NAME, (_, start, name) => `${start}"${prefix}${name}"`)
 }
 
 /**

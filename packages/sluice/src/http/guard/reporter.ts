@@ -1,4 +1,5 @@
 import type { Decision } from '../../decision.ts'
+import { type Warning, type WarningCode, warnOnce } from '../../warning.ts'
 import type { RequestFacts } from '../request/request-facts.ts'
 import type { GuardEvent } from './guard-event.ts'
 import type { GuardSettings } from './guard-options.ts'
@@ -11,6 +12,7 @@ export class Reporter {
   private readonly onDecision: GuardSettings['onDecision']
 
   private isQuiet = false
+  private readonly onWarning = (warning: Warning) => this.event({ ...warning, limiter: this.limiter })
 
   constructor({ name = 'default', onEvent, onDecision }: GuardSettings) {
     this.limiter = name
@@ -35,6 +37,11 @@ export class Reporter {
     } catch {
       // Nobody is left to tell.
     }
+  }
+
+  /** Once for the process, or once to `onEvent` where somebody listens. */
+  warn(code: WarningCode, message: string): void {
+    warnOnce(code, message, this.onEvent === undefined ? undefined : this.onWarning)
   }
 
   decision(decision: Decision, facts: RequestFacts): void {

@@ -5,7 +5,7 @@ import { encodeKey, type Key } from '../../limiter/key.ts'
 import { checkCost, checkMode, chosenRule, type LimitMode, type LimitOptions } from '../../limiter/limits.ts'
 import { andThen, type Maybe } from '../../maybe.ts'
 import { type Policy, type PolicyLike, policyOf } from '../../policy.ts'
-import { Identity, keyFrom } from '../request/identity.ts'
+import { Identity, keyFrom, MANY_MISSES, neverFound } from '../request/identity.ts'
 import type { RequestFacts } from '../request/request-facts.ts'
 import { routeCosts } from '../request/route-costs.ts'
 import { answered, yesOrNo } from './answered.ts'
@@ -38,6 +38,8 @@ export class SafeLimit {
   private readonly key: UserFunction<Key> | Identity | undefined
   private readonly policy: UserFunction<Policy> | undefined
   private readonly cost: UserFunction<number> | undefined
+  /** Requests without a key so far; -1 once there was one. */
+  private misses = 0
   private readonly costs: ((facts: RequestFacts) => number) | undefined
   /** Those that the user wrote and that may be async. */
   private readonly functions: readonly UserFunction<unknown>[]
@@ -53,7 +55,10 @@ export class SafeLimit {
     this.key =
       key instanceof Identity || key === undefined
         ? key
-        : this.function('key', key, readKey, { used: address, text: 'the address' })
+        : this.function('key', key, answer => this.foundKey(answer), {
+            used: facts => this.missedKey(facts),
+            text: 'the address',
+          })
     this.policy = this.function('policy', typeof policy === 'function' ? policy : undefined, readPolicy, {
       used: fallback,
       text: () => JSON.stringify(fallback()),
@@ -164,6 +169,19 @@ export class SafeLimit {
     return andThen(firstThat(when, [facts, ...facts.elsewhere]), at => (at === undefined ? undefined : read(at)))
   }
 
+  private foundKey(answer: unknown): Key {
+    const key = readKey(answer)
+    this.misses = -1
+    return key
+  }
+
+  private missedKey(facts: RequestFacts): Key {
+    if (this.misses >= 0 && ++this.misses === MANY_MISSES) {
+      this.context.reporter.warn('SLUICE_KEY_NEVER_FOUND', neverFound(`the key of limit '${this.name}'`))
+    }
+    return facts.ip
+  }
+
   private identityOf(identity: Identity, facts: RequestFacts): Key {
     try {
       return identity.keyOf(facts)
@@ -228,10 +246,6 @@ interface Fallback<T> {
 
 function told<T>(value: T): Fallback<T> {
   return { used: () => value, text: String(value) }
-}
-
-function address(facts: RequestFacts): Key {
-  return facts.ip
 }
 
 function readKey(answer: unknown): Key {

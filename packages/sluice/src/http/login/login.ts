@@ -3,7 +3,7 @@ import type { PolicyLike } from '../../policy.ts'
 import { yesOrNo } from '../guard/answered.ts'
 import type { ResponseEnd } from '../guard/ended.ts'
 import type { GuardLimit } from '../guard/guard-limit.ts'
-import { ip as address, all, Identity, username as typedName } from '../request/identity.ts'
+import { all, ip as clientAddress, Identity, username as typedName } from '../request/identity.ts'
 import { factsOf, type RequestFacts, type RequestView } from '../request/request-facts.ts'
 import { RecentKeys } from './recent-keys.ts'
 
@@ -42,12 +42,13 @@ export function loginLimits<R extends RequestView = RequestView>(
 ): Record<string, GuardLimit<R>> {
   const odd = Object.keys(options).find(option => !OPTIONS.includes(option))
   if (odd !== undefined) throw expected('SLUICE_BAD_OPTION', `loginLimits({ ${OPTIONS.join(', ')} })`, odd)
-  const { ip = address(), username = typedName(), succeeded = isSuccess } = options
+  const { ip = clientAddress(), username = typedName(), succeeded = isSuccess } = options
   const { pair = '5/15m', perAddress = '100/1h', perUsername = '20/1h', total = '1000/10m' } = options
   // Hanging up before the answer is a failure, too: a guess would be free otherwise.
   const failed: NonNullable<LoginOptions<R>['failed']> = (response, r) =>
     response.aborted || (options.failed ?? isFailure)(response, r)
-  const attemptOf = attempts(addressOf(ip), nameOf(username))
+  const [address, name] = [addressOf(ip), nameOf(username)]
+  const attemptOf = attempts(address, name)
   const knownPairs = new RecentKeys(MOST_KNOWN)
   const knownAddresses = new RecentKeys(MOST_KNOWN)
   const isKnownPair = (r: R) => knownPairs.has(attemptOf(r).pair)
@@ -58,13 +59,16 @@ export function loginLimits<R extends RequestView = RequestView>(
     knownAddresses.add(attemptOf(r).address)
     return true
   }
+  /** Read once a request; an operator may name them as the helpers have them. */
+  const keyed = (part: keyof Attempt, { form }: Identity<R>) =>
+    new Identity<R>(facts => attemptOf(facts.view)[part], form)
   const counted = { countWhen: failed, quiet: true, onOutage: 'closed' } as const
   const blockFor = { first: '1m', factor: 2, max: '1d' } as const
   const stranger = { when: (r: R) => !isKnownPair(r) }
   return {
-    'login-pair': { ...counted, policy: pair, key: r => attemptOf(r).pair, blockFor, resetWhen: remember },
-    'login-address': { ...counted, ...stranger, policy: perAddress, key: r => attemptOf(r).address },
-    'login-username': { ...counted, ...stranger, policy: perUsername, key: r => attemptOf(r).name },
+    'login-pair': { ...counted, policy: pair, key: keyed('pair', all(address, name)), blockFor, resetWhen: remember },
+    'login-address': { ...counted, ...stranger, policy: perAddress, key: keyed('address', address) },
+    'login-username': { ...counted, ...stranger, policy: perUsername, key: keyed('name', name) },
     'login-total': { ...counted, policy: total, when: r => !isKnownAddress(r) },
     'login-total-known': { ...counted, policy: total, when: isKnownAddress },
   }

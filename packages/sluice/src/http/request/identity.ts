@@ -1,5 +1,5 @@
 import { brand } from '../../brand.ts'
-import { expected } from '../../errors.ts'
+import { expected, isAsyncFunction } from '../../errors.ts'
 import type { Key } from '../../limiter/key.ts'
 import { answered, yesOrNo } from '../guard/answered.ts'
 import type { RequestFacts, RequestView } from './request-facts.ts'
@@ -11,9 +11,36 @@ import { sha256 } from './sha256.ts'
  */
 export class Identity<R = RequestView> {
   readonly keyOf: (facts: RequestFacts<R>) => string
+  /** The same key as an operator writes it. */
+  readonly form: KeyForm
 
-  constructor(keyOf: (facts: RequestFacts<R>) => string) {
+  constructor(keyOf: (facts: RequestFacts<R>) => string, form: KeyForm) {
     this.keyOf = keyOf
+    this.form = form
+  }
+}
+
+/** What keys of an identity look like. */
+export interface KeyForm {
+  /** For a complaint: `'user:…'`. */
+  readonly example: string
+  /** The key that is meant; undefined if the identity never gives such a key. `addressOf` knows one spelling of an address. */
+  read(written: Key, addressOf: (text: string) => string | undefined): string | undefined
+}
+
+const ADDRESS: KeyForm = {
+  example: "an address such as '203.0.113.7'",
+  read: (written, addressOf) => (typeof written === 'string' ? addressOf(written) : undefined),
+}
+
+/** Texts that begin with their kind, and the address where there is none. */
+function prefixed(prefix: string, keyOf: (rest: string) => string | undefined): KeyForm {
+  return {
+    example: `'${prefix}…' or ${ADDRESS.example}`,
+    read: (written, addressOf) => {
+      if (typeof written !== 'string') return undefined
+      return written.startsWith(prefix) ? keyOf(written.slice(prefix.length)) : addressOf(written)
+    },
   }
 }
 brand('Identity', Identity)
@@ -31,7 +58,7 @@ export interface FoundOnRequest {
 
 /** The client's address. */
 export function ip(): Identity {
-  return new Identity(facts => facts.ip)
+  return new Identity(facts => facts.ip, ADDRESS)
 }
 
 /** A user who has proved who they are: by default `r.user.id` or `r.auth.userId`. */
@@ -81,10 +108,7 @@ export function username(): Identity
 export function username<R = RequestView>(read: (r: R) => unknown): Identity<R>
 export function username(read: (r: RequestView) => unknown = typedName): Identity {
   checkReader('username', read)
-  return known('username', r => {
-    const name = read(r)
-    return typeof name === 'string' ? folded(name.trim()) : name
-  })
+  return known('username', read, name => folded(name.trim()))
 }
 
 function typedName(r: RequestView): unknown {
@@ -104,12 +128,18 @@ function folded(name: string): string {
 
 /** The program that asks, as it names itself: no identity, but with the address (`all(ip(), userAgent())`) a finer one. */
 export function userAgent(): Identity {
-  return new Identity(facts => named('agent', facts.header('user-agent')) ?? facts.ip)
+  return new Identity(
+    facts => named('agent', facts.header('user-agent')) ?? facts.ip,
+    prefixed('agent:', agent => named('agent', agent)),
+  )
 }
 
 /** The template of the route (`/orders/:id`). All that match none are one. */
 export function route(): Identity {
-  return new Identity(facts => `route:${facts.route ?? ''}`)
+  return new Identity(facts => `route:${facts.route ?? ''}`, {
+    example: "'route:/orders/:id'",
+    read: written => (typeof written === 'string' && written.startsWith('route:') ? written : undefined),
+  })
 }
 
 export interface Proof<R = RequestView> {
@@ -122,11 +152,15 @@ export interface Proof<R = RequestView> {
  */
 export function header<R = RequestView>(name: string, { verify }: Proof<R> = {}): Identity<R> {
   if (typeof name !== 'string' || name === '') throw expected('SLUICE_BAD_OPTION', 'header() with a name', name)
-  return new Identity(facts => {
-    const value = facts.header(name)
-    if (value === undefined || !isVerified(verify, value, facts)) return facts.ip
-    return named(`header ${name.toLowerCase()}`, value) ?? facts.ip
-  })
+  const kind = `header ${name.toLowerCase()}`
+  return new Identity(
+    facts => {
+      const value = facts.header(name)
+      if (value === undefined || !isVerified(verify, value, facts)) return facts.ip
+      return named(kind, value) ?? facts.ip
+    },
+    prefixed(`${kind}:`, value => named(kind, value)),
+  )
 }
 
 /** An API key, kept only as its hash. One that `verify` does not know shares the limit of its address. */
@@ -134,12 +168,17 @@ export function apiKey<R = RequestView>({
   header: name = 'x-api-key',
   verify,
 }: Proof<R> & { header?: string } = {}): Identity<R> {
-  return new Identity(facts => {
-    const value = keyIn(facts.header(name))
-    if (value === undefined || !isVerified(verify, value, facts)) return facts.ip
-    return `key:${hashOf(value)}`
-  })
+  return new Identity(
+    facts => {
+      const value = keyIn(facts.header(name))
+      if (value === undefined || !isVerified(verify, value, facts)) return facts.ip
+      return `key:${hashOf(value)}`
+    },
+    prefixed('key:', value => (HASH.test(value) ? `key:${value}` : `key:${hashOf(value)}`)),
+  )
 }
+
+const HASH = /^[\da-f]{40}$/
 
 function isVerified<R>(verify: Proof<R>['verify'], value: string, facts: RequestFacts<R>): boolean {
   return verify !== undefined && yesOrNo('verify', verify(value, facts.view) ?? false)
@@ -154,26 +193,55 @@ function keyIn(value: string | undefined): string | undefined {
 /** Several parts together: `all(ip(), route())` counts each route of each address. */
 export function all<R = RequestView>(...parts: readonly Identity<R>[]): Identity<R> {
   checkParts('all', parts)
-  return new Identity(facts => {
-    // Each with its length before it, `3:abc`, so that parts cannot run together.
-    let key = '&'
-    for (const part of parts) {
-      const text = part.keyOf(facts)
-      key += `${text.length}:${text}`
-    }
-    return key
+  return new Identity(facts => joinParts(parts.map(part => part.keyOf(facts))), {
+    example: `[${parts.map(({ form }) => form.example).join(', ')}]`,
+    read: (written, addressOf) => {
+      const texts = typeof written === 'string' ? splitParts(written) : written
+      if (texts?.length !== parts.length) return undefined
+      const keys = parts.map(({ form }, i) => form.read(texts[i]!, addressOf)).filter(key => key !== undefined)
+      return keys.length === parts.length ? joinParts(keys) : undefined
+    },
   })
+}
+
+/** Each with its length before it, `&3:abc`, so that parts cannot run together. */
+function joinParts(parts: readonly string[]): string {
+  let key = '&'
+  for (const part of parts) key += `${part.length}:${part}`
+  return key
+}
+
+function splitParts(key: string): string[] | undefined {
+  const parts: string[] = []
+  for (let at = 1; at < key.length; ) {
+    const [head, digits] = /^(\d+):/.exec(key.slice(at)) ?? []
+    if (head === undefined) return undefined
+    const from = at + head.length
+    at = from + Number(digits)
+    parts.push(key.slice(from, at))
+  }
+  return key[0] === '&' ? parts : undefined
 }
 
 /** The first that finds more than the address: `firstOf(user(), apiKey({ verify }), all(ip(), userAgent()))`. */
 export function firstOf<R = RequestView>(...choices: readonly Identity<R>[]): Identity<R> {
   checkParts('firstOf', choices)
-  return new Identity(facts => {
+  const keyOf = (facts: RequestFacts<R>) => {
     for (const choice of choices) {
       const key = choice.keyOf(facts)
       if (key !== facts.ip) return key
     }
     return facts.ip
+  }
+  return new Identity(keyOf, {
+    example: choices.map(({ form }) => form.example).join(' or '),
+    read: (written, addressOf) => {
+      for (const { form } of choices) {
+        const key = form.read(written, addressOf)
+        if (key !== undefined) return key
+      }
+      return ADDRESS.read(written, addressOf)
+    },
   })
 }
 
@@ -183,13 +251,36 @@ function checkParts(helper: string, parts: readonly unknown[]): void {
   throw expected('SLUICE_BAD_OPTION', `${helper}() of identity helpers such as ip() and user()`, odd)
 }
 
-function known(kind: string, read: (r: RequestView) => unknown): Identity {
+function known(
+  kind: string,
+  read: (r: RequestView) => unknown,
+  canonical: (name: string) => string = name => name,
+): Identity {
   checkReader(kind, read)
-  return new Identity(facts => {
+  let misses = 0
+  const keyOf = (facts: RequestFacts): string => {
     const value = answered(read(facts.view))
-    if (!isGiven(value)) return facts.ip
-    return named(kind, textOf(value)) ?? `${kind}?`
+    if (value instanceof Promise) throw expected('SLUICE_BAD_OPTION', `${kind}() to find its value at once`, value)
+    if (isGiven(value)) {
+      misses = -1
+      return named(kind, textOf(typeof value === 'string' ? canonical(value) : value)) ?? `${kind}?`
+    }
+    if (misses >= 0 && ++misses === MANY_MISSES) facts.warn('SLUICE_KEY_NEVER_FOUND', neverFound(`${kind}()`))
+    return facts.ip
+  }
+  const form = prefixed(`${kind}:`, name => named(kind, canonical(name)))
+  const other = (written: unknown) => written === `${kind}?` || String(written).startsWith(`${kind}#`)
+  return new Identity(keyOf, {
+    example: form.example,
+    read: (written, addressOf) => (other(written) ? String(written) : form.read(written, addressOf)),
   })
+}
+
+/** So many requests in a row without a value: probably a misspelt property. */
+export const MANY_MISSES = 100
+
+export function neverFound(what: string): string {
+  return `${what} found no value in the first ${MANY_MISSES} requests, so all of them were counted by address; check what it reads`
 }
 
 /**
@@ -202,6 +293,10 @@ function isGiven(value: unknown): boolean {
 }
 
 function checkReader(kind: string, read: unknown): void {
+  if (isAsyncFunction(read)) {
+    const advice = 'an async function may be the key itself: key: async r => …'
+    throw expected('SLUICE_BAD_OPTION', `${kind}() with a function that is not async`, read, advice)
+  }
   if (typeof read !== 'function') throw expected('SLUICE_BAD_OPTION', `${kind}() with a function of the request`, read)
 }
 

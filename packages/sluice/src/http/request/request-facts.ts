@@ -1,5 +1,6 @@
 import type { Key } from '../../limiter/key.ts'
 import type { Policy } from '../../policy.ts'
+import type { WarningCode } from '../../warning.ts'
 import type { Site } from './request-reading.ts'
 
 /** How one framework's request is read: what an adapter knows. */
@@ -109,6 +110,18 @@ export class RequestFacts<R = RequestView> {
   get isCrossOrigin(): boolean {
     const { raw, reader } = this
     return reader.has === undefined ? reader.header(raw, 'origin') !== undefined : reader.has(raw, 'origin')
+  }
+
+  /** Says once what is only probably wrong. */
+  warn(code: WarningCode, message: string): void {
+    this.site.warn(code, message)
+  }
+
+  /** `X-Forwarded-For` arrives, and changes nothing about who the client is, since the peer is not trusted. */
+  get isForwardingIgnored(): boolean {
+    const { raw, reader, site } = this
+    if (reader.header(raw, 'x-forwarded-for') === undefined) return false
+    return site.trustsNobody || !site.isTrusted(reader.peer(raw) ?? '')
   }
 
   /** For functions of the user. */

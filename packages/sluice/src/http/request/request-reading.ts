@@ -1,5 +1,6 @@
 import { expected } from '../../errors.ts'
-import { type AddressSource, clientAddress, type TrustProxy } from '../address/client-address.ts'
+import type { WarningCode } from '../../warning.ts'
+import { type AddressSource, clientAddress, type TrustProxy, trustOf } from '../address/client-address.ts'
 import { type RouteTable, routeTable } from './routes.ts'
 
 /** Where a guard stands: what is in front of it, and which routes are behind it. */
@@ -20,12 +21,16 @@ export interface Site {
   readonly wholeAddress: ReturnType<typeof clientAddress>
   /** No header can change who the client is. */
   readonly trustsNobody: boolean
+  /** Whether the word of the peer is taken for who the client is. */
+  readonly isTrusted: (peer: string) => boolean
   readonly routes: RouteTable | undefined
+  /** Says once what is only probably wrong. */
+  readonly warn: (code: WarningCode, message: string) => void
 }
 
 export const SITE_OPTIONS = ['trustProxy', 'addressFrom', 'ipv6Prefix', 'routes'] as const
 
-export function siteOf(options: SiteOptions): Site {
+export function siteOf(options: SiteOptions, warn: Site['warn'] = () => {}): Site {
   const { trustProxy, addressFrom, ipv6Prefix, routes } = options
   if (routes !== undefined && !Array.isArray(routes)) {
     throw expected('SLUICE_BAD_OPTION', "routes as a list of templates such as '/orders/:id'", routes)
@@ -35,6 +40,8 @@ export function siteOf(options: SiteOptions): Site {
     clientAddress: clientAddress({ ...from, ...(ipv6Prefix !== undefined && { ipv6Prefix }) }),
     wholeAddress: clientAddress({ ...from, ipv6Prefix: 128 }),
     trustsNobody: trustProxy === undefined,
+    isTrusted: trustOf(trustProxy).ofPeer,
     routes: routes === undefined ? undefined : routeTable(routes),
+    warn,
   }
 }

@@ -1,10 +1,13 @@
 import { TICKS_PER_MS } from '../../clock.ts'
 import type { Decision, LimitState } from '../../decision.ts'
 import type { ChargedDecision } from '../../limiter/charged-decision.ts'
+import { encodeKey } from '../../limiter/key.ts'
 import { type Policy, policyOf } from '../../policy.ts'
 import { delayMs } from '../guard/delay.ts'
 import type { GuardLimit } from '../guard/guard-limit.ts'
+import { hashOf } from '../request/identity.ts'
 import type { RequestFacts } from '../request/request-facts.ts'
+import { sha256 } from '../request/sha256.ts'
 import { type Description, describe, exposedNames, type HeaderFamily, writeFields } from './headers.ts'
 
 const NOTHING: readonly string[] = []
@@ -15,6 +18,8 @@ export class ResponseFields {
   readonly exposed: string
   private readonly limits: ReadonlyMap<string, AnsweredLimit>
   private readonly families: readonly HeaderFamily[]
+  /** Makes `pk` of a limit and its key. */
+  private readonly partitionOf: ((limit: string, key: string) => string) | undefined
   private readonly someDelay: boolean
   private readonly someQuiet: boolean
 
@@ -22,7 +27,9 @@ export class ResponseFields {
     limits: Readonly<Record<string, GuardLimit>>,
     families: readonly HeaderFamily[],
     bucketId: (bucket: readonly string[]) => string,
+    partitionSecret: string | undefined,
   ) {
+    this.partitionOf = partitionSecret === undefined ? undefined : partitions(partitionSecret)
     const all = Object.entries(limits).map(([name, limit], i) => new AnsweredLimit(name, i, limit, bucketId))
     this.limits = new Map(all.map(limit => [limit.name, limit]))
     this.families = families
@@ -46,7 +53,7 @@ export class ResponseFields {
    * Name, value, name, value …: of every limit that applied and that the caller may know of. `look` is the answer to the
    * look that `wantsLook` asks for.
    */
-  fields(decision: Decision, facts: RequestFacts, look?: Decision): readonly string[] {
+  fields(decision: ChargedDecision, facts: RequestFacts, look?: Decision): readonly string[] {
     const { families } = this
     if (families.length === 0) return NOTHING
     const out: string[] = []
@@ -55,8 +62,14 @@ export class ResponseFields {
     const described = shown.map(state => this.descriptionOf(state, facts))
     // A quiet limit may bind and not be shown: then there is no binding one to show.
     const binding = shown.findIndex(({ name }) => name === decision.policy)
-    writeFields(families, described, shown, binding, decision.at, out)
+    writeFields(families, described, shown, binding, decision.at, out, this.partitionsOf(decision, visible))
     return out
+  }
+
+  private partitionsOf({ limits, keys }: ChargedDecision, visible: readonly LimitState[]): string[] | undefined {
+    const { partitionOf } = this
+    if (partitionOf === undefined) return undefined
+    return visible.map(state => partitionOf(state.name, keys[limits.indexOf(state)]!))
   }
 
   /** How long to wait for the turn: the longest of the limits that delay. */
@@ -99,6 +112,16 @@ export class ResponseFields {
   }
 }
 
+/** A keyed hash, so that no one else can find out by it who a caller is. */
+function partitions(secret: string): (limit: string, key: string) => string {
+  return (limit, key) =>
+    base64(sha256(`${secret}\0${hashOf(`${secret}\0${encodeKey([limit, key], limit)}`)}`).subarray(0, 12))
+}
+
+function base64(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+}
+
 /** Of these only the store knows when one more unit comes free. */
 const LOOKED_AT: ReadonlySet<string> = new Set(['by sub-window', 'by entry'])
 
@@ -123,7 +146,7 @@ class AnsweredLimit {
     this.name = name
     this.index = index
     this.limit = limit
-    const unit = limit.settle === 'bytes' ? 'content-bytes' : limit.settle === 'ms' ? 'milliseconds' : undefined
+    const unit = limit.unit ?? (limit.settle === 'bytes' ? 'content-bytes' : undefined)
     const bucket = limit.bucket === undefined ? [name] : ['bucket', limit.bucket]
     this.options = { bucket: bucketId(bucket), ...(unit !== undefined && { unit }) }
     const { policy } = limit

@@ -24,7 +24,7 @@ export type Shown = Pick<LimitState, 'allowed' | 'limit' | 'remaining' | 'resetA
 export interface DescribeOptions {
   /** What callers are told to know the limit by; routes that share a limit share it. */
   readonly bucket?: string
-  /** What is counted, by its name in the RateLimit Quota Units registry. */
+  /** What is counted: a name of the RateLimit Quota Units registry, or any other. Without one, callers assume requests. */
   readonly unit?: string
 }
 
@@ -33,8 +33,8 @@ export function describe(name: string, policy: Policy, { bucket = '', unit }: De
   const quota = integer(limitOfPolicy(policy))
   const seconds = windowSeconds(policy)
   const window = seconds === 0 ? '' : `;w=${seconds}`
-  const counted = unit ?? (policy.kind === 'concurrency' ? 'concurrent-requests' : 'requests')
-  const quotaUnit = counted === 'requests' ? '' : `;qu=${quoted(counted)}`
+  const counted = unit ?? (policy.kind === 'concurrency' ? 'concurrent-requests' : undefined)
+  const quotaUnit = counted === undefined ? '' : `;qu=${quoted(counted)}`
   const burst = pace.frees === 'steadily' ? `;burst=${quota}` : ''
   const title = quoted(name)
   return {

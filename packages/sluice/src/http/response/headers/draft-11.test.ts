@@ -124,9 +124,10 @@ test.each(rows)('%s', (_, policy, state, policyParameters, limitParameters) => {
   ])
 })
 
-test('a quota unit is written unless it is requests', () => {
+test('a quota unit is written as it is given, and none without it', () => {
   expect(read(bucket, shown(), { unit: 'content-bytes' })[0]).toEqual(['a', { q: 100, qu: 'content-bytes', w: 10 }])
-  expect(read(bucket, shown(), { unit: 'requests' })[0]).toEqual(['a', { q: 100, w: 10 }])
+  expect(read(bucket, shown(), { unit: 'requests' })[0]).toEqual(['a', { q: 100, qu: 'requests', w: 10 }])
+  expect(read(bucket, shown())[0]).toEqual(['a', { q: 100, w: 10 }])
 })
 
 test.each([

@@ -1,0 +1,111 @@
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { ask, askLater, type FakeRequest, heard, statuses } from '../../fixtures/http/fake-exchange.ts'
+import type { Any } from '../../fixtures/limiter/misuse.ts'
+import { memoryStore, tokenBucket } from '../../index.ts'
+import { createGuard, type GuardOptions, ip, user } from '../index.ts'
+
+/** What a guard of these options warns of while it is asked. */
+function warned(options: Partial<GuardOptions>, requests: readonly FakeRequest[] = []) {
+  const told = heard()
+  const guard = createGuard({ policy: '1000/m', onEvent: told.onEvent, ...options } as GuardOptions)
+  for (const request of requests) ask(guard, request)
+  return told.events.flatMap(event => (event.type === 'warning' ? [`${event.code} ${event.message}`] : []))
+}
+
+const many = (request: FakeRequest, times: number) => Array.from({ length: times }, () => request)
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllEnvs()
+})
+
+describe('X-Forwarded-For', () => {
+  const request = { from: '10.0.0.7', headers: { 'x-forwarded-for': '203.0.113.9' } }
+
+  test('from a peer that is not trusted is noticed once, with what to set', () => {
+    const said = [expect.stringMatching(/^SLUICE_UNTRUSTED_FORWARDING .* set trustProxy/)]
+    expect(warned({}, many(request, 3))).toEqual(said)
+    expect(warned({ trustProxy: ['10.0.0.8'] }, many(request, 3))).toEqual(said)
+  })
+
+  test('from one that is trusted, or not at all, is none of that', () => {
+    expect(warned({ trustProxy: ['10.0.0.0/8'] }, [request])).toEqual([])
+    expect(warned({ trustProxy: 1 }, [request])).toEqual([])
+    expect(warned({}, [{}])).toEqual([])
+  })
+})
+
+describe('a key that is never found', () => {
+  const misspelt: [string, Any][] = [
+    ['by a helper', user((r: Any) => r.auht?.userId)],
+    ['by a function', (r: Any) => r.auht?.userId],
+  ]
+
+  test.each(misspelt)('%s is noticed after a hundred requests', (_, key) => {
+    expect(warned({ key }, many({}, 99))).toEqual([])
+    expect(warned({ key }, many({}, 300))).toEqual([expect.stringMatching(/^SLUICE_KEY_NEVER_FOUND .* by address/)])
+  })
+
+  test.each(misspelt)('%s is fine once it was found', (_, key) => {
+    expect(warned({ key }, [...many({ auht: { userId: 'ann' } }, 1), ...many({}, 300)])).toEqual([])
+  })
+})
+
+describe('a limit that does not count requests', () => {
+  const said = [expect.stringContaining("SLUICE_NO_UNIT limit 'default' does not count requests")]
+
+  test.each<[string, Partial<GuardOptions>, unknown[]]>([
+    ['a cost of 5', { cost: 5 }, said],
+    ['costs by route', { cost: { '/search': 5 } }, said],
+    ['settled for milliseconds', { settle: 'ms' }, said],
+    ['with a unit', { cost: 5, unit: 'tokens' }, []],
+    ['settled for bytes', { settle: 'bytes' }, []],
+    ['quiet', { cost: 5, quiet: true }, []],
+    ['without fields', { cost: 5, headers: false }, []],
+    ['a cost of 1', { cost: 1 }, []],
+  ])('%s', (_, options, expected) => {
+    expect(warned(options)).toEqual(expected)
+  })
+})
+
+test('two guards of one name in one store are noticed, and their routes are not', () => {
+  const store = memoryStore()
+  const told = heard()
+  const options = { policy: '100/m', store, onEvent: told.onEvent } as const
+  createGuard(options).for('/a', { cost: 1 })
+  createGuard({ ...options, name: 'other' })
+  expect(told.events).toEqual([])
+  createGuard(options)
+  expect(told.events).toMatchObject([{ type: 'warning', code: 'SLUICE_SAME_NAME' }])
+})
+
+test('a guard that is made for each request is noticed', () => {
+  const said: unknown[] = []
+  vi.spyOn(process, 'emitWarning').mockImplementation((...args: unknown[]) => void said.push((args[1] as Any).code))
+  for (let i = 0; i < 15; i++) ask(createGuard({ policy: '100/m' }))
+  expect(said).toEqual(['SLUICE_MANY_GUARDS'])
+})
+
+test('guards that are made together, and asked afterwards, are not', () => {
+  const told = heard()
+  const guards = Array.from({ length: 30 }, () => createGuard({ policy: '100/m', onEvent: told.onEvent }))
+  for (const guard of guards) statuses(guard, 2)
+  expect(told.events).toEqual([])
+})
+
+test('a worker of a cluster that counts in its own memory is noticed', () => {
+  vi.stubEnv('NODE_UNIQUE_ID', '3')
+  expect(warned({})).toEqual([expect.stringContaining('SLUICE_MEMORY_IN_CLUSTER')])
+})
+
+test('without a listener the process is warned, with the code', async () => {
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+  const guard = createGuard({
+    limits: { a: { policy: tokenBucket({ capacity: 10, refill: '1/s' }), key: ip(), cost: 7 } },
+  })
+  await askLater(guard)
+  expect(warn).toHaveBeenCalledWith(expect.stringContaining('errors.md#sluice_no_unit'), {
+    type: 'SluiceWarning',
+    code: 'SLUICE_NO_UNIT',
+  })
+})
