@@ -188,7 +188,21 @@ export const aroundFaults: readonly LuaFault[] = [
     law: [12],
     says: 'a settlement charges what was reserved',
     file: 'amend.lua',
-    find: 'local charged = math.min(actual, math.max(cost, room))',
-    replace: 'local charged = cost',
+    find: 'local charged = charge(k, spec, state, actual, cost)',
+    replace: 'local charged = charge(k, spec, state, cost, cost)',
+  },
+  {
+    law: [1],
+    says: 'a penalty is without bounds',
+    file: 'amend.lua',
+    find: 'math.max(0, math.min(cost, math.max(least, room)))',
+    replace: 'cost',
+  },
+  {
+    law: [1],
+    says: 'what is set counts beside what was counted',
+    file: 'amend.lua',
+    find: 'kernel.credit(state, spec, now, math.huge)',
+    replace: '',
   },
 ]

@@ -119,7 +119,8 @@ describe('calls', () => {
     ['reserve without cost', () => short.reserve('a', { ttl: '1m' }), 'SLUICE_BAD_COST'],
     ['reserve without ttl', () => short.reserve('a', { cost: 1 }), 'SLUICE_BAD_TTL'],
     ['reserve with a ttl of 0', () => short.reserve('a', { cost: 1, ttl: 0 }), 'SLUICE_BAD_TTL'],
-    ['refund of a subject without cost', () => short.refund('a'), 'SLUICE_BAD_COST'],
+    ['refund of a subject without options', () => short.refund('a'), 'SLUICE_BAD_OPTION'],
+    ['refund of a subject without cost', () => short.refund('a', {}), 'SLUICE_BAD_COST'],
     ['settle without a number', () => short.reserve('z', { cost: 1, ttl: '1m' }).settle(), 'SLUICE_BAD_COST'],
   ]
 

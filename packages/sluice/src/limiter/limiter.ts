@@ -88,8 +88,14 @@ export interface Limiter<S = string, M extends Mode = 'sync'> {
   refund(subject: S, options: { cost: number }): Answer<M, void>
   /** Forgets what is counted for a subject; limits without a key are left alone unless named. */
   reset(subject: S, options?: { limits?: readonly string[] }): Answer<M, void>
+  /** Takes so much from all limits that apply, even if they would refuse: each is overdrawn by one whole limit at most. */
+  penalize(subject: S, options: { cost: number }): Answer<M, void>
+  /** Sets how much of a limit is left for the subject. */
+  set(subject: S, options: { limit?: string; remaining: number }): Answer<M, void>
   /** Refuses the subject by one limit for so long. */
-  block(subject: S, options: { limit?: string; for: Duration }): Answer<M, void>
+  block(subject: S, options: { limit?: string; for: Duration | 'forever' }): Answer<M, void>
+  /** Ends a block of the subject, and forgets how many there have been. */
+  unblock(subject: S, options?: { limit?: string }): Answer<M, void>
   /** Sets an estimate aside, to be settled for what was really used. */
   reserve(subject: S, options: { cost: number; ttl: Duration }): Answer<M, Reservation<M>>
   /** A reservation that was saved, here or in another process over the same store, to be settled here. */
@@ -98,8 +104,8 @@ export interface Limiter<S = string, M extends Mode = 'sync'> {
   wait(subject: S, options?: WaitOptions): Promise<Decision>
   /** The exact times, epoch milliseconds, that a `slidingLog` limit still counts for a subject. */
   history(subject: S, options?: { limit?: string }): Answer<M, number[]>
-  /** What is kept of a subject, as data: of each limit that applies, in declared order. */
-  inspect(subject: S): Answer<M, LimitInspection[]>
+  /** What is kept of a subject, as data: of each limit that applies, in declared order, or of those named. */
+  inspect(subject: S, options?: { limits?: readonly string[] }): Answer<M, LimitInspection[]>
   /** Turns a limit on, off or into a shadow, for everybody or as a function chooses. */
   setMode(limit: string, mode: LimitMode | ((subject: S) => LimitMode)): void
   /** What would change if the shadow limits were enforced, counted so far. */

@@ -25,13 +25,13 @@ import { LimiterStores } from './limiter-stores.ts'
 import {
   type BoundLimit,
   bindLimit,
-  blockTicks,
   checkCost,
   checkModeOrChoice,
   checkReplaces,
   type LimitContext,
   type LimitMode,
 } from './limits.ts'
+import { namedLimits, Operations } from './operations.ts'
 import { checkLimiterOptions, type Limits, storeFor } from './options.ts'
 import { Outage } from './outage/outage.ts'
 import { chargesOf, type Reservation, reservationOf, type SavedReservation } from './reservation.ts'
@@ -54,6 +54,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   /** The only store there is, where it is in process. */
   private readonly inline: Store | undefined
   private readonly changes: Changes
+  private readonly operations: Operations<S>
   private readonly stores: LimiterStores
   /** For a store that may be away: an in-process one never is. */
   private readonly outage: Outage | undefined
@@ -86,6 +87,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     this.outage = this.mode === 'sync' ? undefined : new Outage(this.store.clock, name, this.changes, onEvent)
     this.charging = new Charging(bound, shortForm, options.select)
     this.charging.modesChanged()
+    this.operations = new Operations(this.charging, this.changes)
   }
 
   consume(subject: S, options?: CostOption): Answer<M, Decision> {
@@ -100,23 +102,27 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     if (target instanceof ChargedDecision) {
       return this.answer(andThen(this.changes.makeIfPossible(refundsOf(target)), nothing))
     }
-    const { cost } = checkOptions<CostOption>('refund', options ?? {}, COST_ONLY)
-    const charges = this.charging.each(this.charging.limits, target as S, checkCost(cost))
-    return this.change(charges.map(charge => ({ type: 'credit', charge })))
+    return this.answer(this.operations.credit(target as S, options as { cost: number }))
+  }
+
+  penalize(subject: S, options: { cost: number }): Answer<M, void> {
+    return this.answer(this.operations.penalize(subject, options))
+  }
+
+  set(subject: S, options: { limit?: string; remaining: number }): Answer<M, void> {
+    return this.answer(this.operations.set(subject, options))
   }
 
   reset(subject: S, options: { limits?: readonly string[] } = {}): Answer<M, void> {
-    const { charging } = this
-    const named = checkOptions('reset', options, ['limits']).limits?.map(name => charging.named(name))
-    const limits = named ?? charging.limits.filter(limit => limit.keyOf !== undefined || limit === charging.only)
-    return this.change(charging.each(limits, subject, 0).map(charge => ({ type: 'reset', charge })))
+    return this.answer(this.operations.reset(subject, options))
   }
 
-  block(subject: S, options: { limit?: string; for: Duration }): Answer<M, void> {
-    checkOptions('block', options, ['limit', 'for'])
-    const limit = this.charging.named(options.limit)
-    const ticks = blockTicks(options.for, 'block for')
-    return this.change(this.charging.each([limit], subject, 0).map(charge => ({ type: 'block', charge, ticks })))
+  block(subject: S, options: { limit?: string; for: Duration | 'forever' }): Answer<M, void> {
+    return this.answer(this.operations.block(subject, options))
+  }
+
+  unblock(subject: S, options: { limit?: string } = {}): Answer<M, void> {
+    return this.answer(this.operations.unblock(subject, options))
   }
 
   reserve(subject: S, options: { cost: number; ttl: Duration }): Answer<M, Reservation<M>> {
@@ -169,8 +175,10 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     return this.answer(andThen(kept, ({ state }) => (state.kind === 'slidingLog' ? [...state.times] : [])))
   }
 
-  inspect(subject: S): Answer<M, LimitInspection[]> {
-    const found = this.charging.all(subject, 0).map(charge => {
+  inspect(subject: S, options: { limits?: readonly string[] } = {}): Answer<M, LimitInspection[]> {
+    const named = namedLimits('inspect', options, this.charging)
+    const charges = named === undefined ? this.charging.all(subject, 0) : this.charging.each(named, subject, 0)
+    const found = charges.map(charge => {
       const kept: Maybe<KeyInspection> = limitOf(charge).store.inspect(charge)
       return andThen(kept, state => limitInspection(charge, state))
     })
@@ -245,10 +253,6 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     decision.off = off
     for (const observe of this.observers) observe(decision, subject)
     return decision
-  }
-
-  private change(changes: readonly Change[]): Answer<M, void> {
-    return this.answer(andThen(this.changes.make(changes), nothing))
   }
 
   /** A promise wherever a store of the limiter answers later. That `mode` is what `M` says is the one thing claimed here. */

@@ -36,7 +36,6 @@ describe('with several limits, a reset', () => {
     ['reaches only the named', caller, ['user'], [95, 45, 5]],
     ['reaches a limit without a key if named', caller, ['global', 'ip'], [100, 50, 0]],
     ['passes by those that do not apply', { ip: 'x' }, undefined, [95, 50, 0]],
-    ['of nothing changes nothing', caller, [], [95, 45, 0]],
   ])('%s', (_, subject, names, expected) => {
     const { limiter, left } = used()
     limiter.reset(subject, names && { limits: names })

@@ -27,7 +27,8 @@ export interface Store<M extends Mode = Mode> {
   bind(path: string): Space
   ask(question: Question): void
   /** Changes that no limit can refuse. Of a settlement it answers what was charged, of a release or renewal 1 if the slot
-   * was still held; of the others nothing of meaning. */
+   * was still held, of a penalty what was charged, of a block 0 where there was no room for it; of the others nothing of
+   * meaning. */
   amend(changes: readonly Change[]): Answer<M, number[]>
   /** The state of a charge's key as data; its cost and role do not matter. */
   inspect(charge: Charge): Answer<M, KeyInspection>
@@ -80,6 +81,10 @@ export type Change =
   | { readonly type: 'refund'; readonly charge: Charge }
   /** Give `cost` back, clamped at full. */
   | { readonly type: 'credit'; readonly charge: Charge }
+  /** Take `cost` without asking the limit, until one whole limit is overdrawn. Of a rate, not of slots. */
+  | { readonly type: 'penalize'; readonly charge: Charge }
+  /** Count so much, in place of what is counted; what is reserved is part of it. Of a rate, not of slots. */
+  | { readonly type: 'set'; readonly charge: Charge; readonly used: number }
   /** Give the slot of a concurrency charge back. */
   | { readonly type: 'release'; readonly charge: Charge }
   /** Hold the slot of a concurrency charge for another ttl. */
@@ -92,6 +97,8 @@ export type Change =
   | { readonly type: 'reset'; readonly charge: Charge }
   /** Refuse the key for so many ticks from now. */
   | { readonly type: 'block'; readonly charge: Charge; readonly ticks: number }
+  /** End a block, and forget how many there have been. */
+  | { readonly type: 'unblock'; readonly charge: Charge }
 
 /** A question to an in-process store: the charges are decided when it returns. */
 export function askInline(store: Store<'sync'>, charges: readonly Charge[], intent: Intent): void {

@@ -6,6 +6,7 @@ import { crowdCases } from './store-suite/crowd-cases.ts'
 import { envelopeCases } from './store-suite/envelope-cases.ts'
 import { inspectionCases } from './store-suite/inspection-cases.ts'
 import { keyCases } from './store-suite/key-cases.ts'
+import { operatorCases } from './store-suite/operator-cases.ts'
 import { oracleCases } from './store-suite/oracle-cases.ts'
 import { refundCases } from './store-suite/refund-cases.ts'
 import { refusalCases } from './store-suite/refusal-cases.ts'
@@ -51,6 +52,7 @@ const PARTS = [
   reservationCases,
   bookingCases,
   changeCases,
+  operatorCases,
   inspectionCases,
   waitCases,
 ]

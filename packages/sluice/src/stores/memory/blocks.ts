@@ -36,12 +36,12 @@ export class Blocks implements TableOwner {
     return this.write(key, at, now + ticks, strikes + 1, now + ticks + (rule.factor > 1 ? rule.max : 0), now)
   }
 
-  /** An operator's block: replaces a running one, whether that is longer or shorter. */
-  set(key: string, ticks: number, now: number): void {
+  /** An operator's block: replaces a running one, whether that is longer or shorter. False where there is no room for it. */
+  set(key: string, ticks: number, now: number): boolean {
     const at = this.find(key)
     const forgetAt = at < 0 ? 0 : this.table.segment.cells[at + FORGET_AT]!
     const strikes = forgetAt <= now ? 0 : this.table.segment.cells[at + STRIKES]!
-    this.write(key, at, now + ticks, strikes, Math.max(now + ticks, forgetAt), now)
+    return this.write(key, at, now + ticks, strikes, Math.max(now + ticks, forgetAt), now) > 0
   }
 
   forget(key: string): void {

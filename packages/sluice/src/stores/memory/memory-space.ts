@@ -214,6 +214,16 @@ export class MemorySpace implements Space {
       case 'credit':
         table.credit(charge, now)
         return charge.cost
+      case 'penalize':
+        return this.charge(charge, charge.cost, 0, now)
+      case 'set': {
+        const { limit, rule, key } = charge
+        table.credit(new Charge(limit, rule, key, Infinity, ENFORCED), now)
+        const used = change.used - this.heldFor(key, now)
+        table.locate(charge, now)
+        if (used > 0) table.take(charge, used, now)
+        return 0
+      }
       case 'release':
         return table.endSlot(charge, now, false)
       case 'renew':
@@ -229,8 +239,10 @@ export class MemorySpace implements Space {
         this.forget(charge.rule, charge.key, now)
         return 0
       case 'block':
-        this.needBlocks().set(charge.key, change.ticks, now)
-        return change.ticks
+        return this.needBlocks().set(charge.key, change.ticks, now) ? change.ticks : 0
+      case 'unblock':
+        this.blocks?.forget(charge.key)
+        return 0
     }
   }
 
@@ -247,12 +259,18 @@ export class MemorySpace implements Space {
     const isOver = !isKept && (hold.expiry <= now || this.forgottenSince(charge.key, charge.receipt))
     holds.end(hold, 0)
     if (isOver) return 0
+    hold.charged = this.charge(charge, actual, charge.cost, now)
+    return hold.charged
+  }
+
+  /** Charges without refusal until one whole limit has been overdrawn, but `least` at any rate; says what was charged. */
+  private charge(charge: Charge, cost: number, least: number, now: number): number {
     const table = this.table(charge.rule)
     table.locate(charge, now)
-    const room = 2 * charge.rule.limit - table.countedFor(charge, now) - holds.held(charge.key, now)
-    hold.charged = Math.min(actual, Math.max(charge.cost, room))
-    if (hold.charged > 0) table.take(charge, hold.charged, now)
-    return hold.charged
+    const room = 2 * charge.rule.limit - table.countedFor(charge, now) - this.heldFor(charge.key, now)
+    const charged = Math.min(cost, Math.max(least, room))
+    if (charged > 0) table.take(charge, charged, now)
+    return Math.max(0, charged)
   }
 
   private newTable(rule: Rule): StateTable {

@@ -57,6 +57,14 @@ export class StoredLimit {
     return this.amend({ type: 'credit', charge: this.charge(key, cost) })
   }
 
+  penalize(key: string, cost: number): Promise<number> {
+    return this.amend({ type: 'penalize', charge: this.charge(key, cost) })
+  }
+
+  set(key: string, used: number): Promise<number> {
+    return this.amend({ type: 'set', charge: this.charge(key, 0), used })
+  }
+
   release(charge: Charge): Promise<number> {
     return this.amend({ type: 'release', charge })
   }

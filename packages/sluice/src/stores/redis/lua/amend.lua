@@ -2,13 +2,16 @@
 -- their key, and, by what:
 --   'refund'   at, resets, window_end: takes back a charge made at tick `at`, before the key's next reset
 --   'credit'   gives cost back
+--   'penalize' takes cost without asking the limit
+--   'set'      counts cost in place of what is counted, reservations included
 --   'release'  id: gives a slot back
 --   'renew'    id: holds a slot for another ttl
 --   'settle'   id, actual, expiry, resets: ends a reservation of cost
 --   'reset'    forgets the key
 --   'block'    ticks: refuses the key for so long
--- It answers what was charged by a settlement (-1: there was none of that id), 1 if a slot was still held, -3 where the value
--- is foreign; else nothing of meaning.
+--   'unblock'  ends a block, and forgets how many there have been
+-- It answers what was charged by a penalty or settlement (-1: there was none of that id), 1 if a slot was still held, -3 where
+-- the value is foreign; else nothing of meaning.
 
 local function amendments()
   local states = with_states()
@@ -36,6 +39,29 @@ local function amendments()
     return cost
   end
 
+  -- Charges without refusal until one whole limit has been overdrawn, but `least` at any rate.
+  local function charge(k, spec, state, cost, least)
+    local kernel, extra = states.kernel(spec), states.extra_of(k)
+    local room = 2 * spec.limit - kernel.counted(state, spec, now) - (extra and extra.held or 0)
+    local charged = math.max(0, math.min(cost, math.max(least, room)))
+    states.touch(k, spec)
+    if charged > 0 then kernel.take(state, spec, now, charged) end
+    return charged
+  end
+
+  function amends.penalize(k, spec, state, cost)
+    return charge(k, spec, state, cost, 0)
+  end
+
+  function amends.set(k, spec, state, used)
+    local kernel, extra = states.kernel(spec), states.extra_of(k)
+    states.touch(k, spec)
+    kernel.credit(state, spec, now, math.huge)
+    local counted = used - (extra and extra.held or 0)
+    if counted > 0 then kernel.take(state, spec, now, counted) end
+    return 0
+  end
+
   function amends.release(k, spec, state, _, id)
     states.touch(k, spec)
     return states.kernel(spec).release(state, id)
@@ -58,10 +84,7 @@ local function amendments()
       if cost > 0 then return UNKNOWN end
       if now >= expiry or (extra and extra.resets or 0) ~= resets then return 0 end
     end
-    states.touch(k, spec)
-    local room = 2 * spec.limit - states.kernel(spec).counted(state, spec, now) - (extra and extra.held or 0)
-    local charged = math.min(actual, math.max(cost, room))
-    if charged > 0 then states.kernel(spec).take(state, spec, now, charged) end
+    local charged = charge(k, spec, state, actual, cost)
     call_redis('SETEX', record, '60', pack('<d', charged))
     return charged
   end
@@ -84,6 +107,14 @@ local function amendments()
     if extra.forget_at <= now then extra.strikes = 0 end
     extra.forget_at = math.max(now + ticks, extra.forget_at)
     return ticks
+  end
+
+  function amends.unblock(k, spec)
+    local extra = states.extra_of(k)
+    if not extra then return 0 end
+    states.touch(k, spec)
+    extra.blocked_until, extra.strikes, extra.forget_at = 0, 0, 0
+    return 0
   end
 
   return function(change)

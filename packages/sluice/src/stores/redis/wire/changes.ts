@@ -31,6 +31,12 @@ export function wordsOf(change: Change): (string | number)[] {
     }
     case 'credit':
       return ['credit', charge.cost]
+    case 'penalize':
+      return ['penalize', charge.cost]
+    case 'set':
+      return ['set', change.used]
+    case 'unblock':
+      return ['unblock', 0]
     case 'unbook':
       charge.receipt = 0
       return ['credit', charge.cost]
