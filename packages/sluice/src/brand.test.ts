@@ -16,9 +16,12 @@ test('every class of the library that something is tested for is known across bu
   const named = (pattern: RegExp) =>
     new Set(files.flatMap(text => [...text.matchAll(pattern)].map(([, name]) => name!)))
   const own = named(/^(?:export )?(?:abstract )?class (\w+)/gm)
+  const errors = named(/^export class (\w+) extends Error\b/gm)
   const branded = named(/^brand\('\w+', (\w+)\)$/gm)
   const tested = [...named(/instanceof (?:\w+\.)?(\w+)/g)].filter(name => own.has(name))
   expect(tested.length).toBeGreaterThan(4)
+  // Users test for those.
+  expect([...errors].filter(name => !branded.has(name))).toEqual([])
   expect(tested.filter(name => !branded.has(name) && !INTERNAL.includes(name))).toEqual([])
 })
 

@@ -1,3 +1,4 @@
+import { brand } from '../../brand.ts'
 import type { Decision } from '../../decision.ts'
 import type { Refusal } from '../response/refusal.ts'
 
@@ -18,6 +19,7 @@ export class RefusedError extends Error {
     this.decision = decision
   }
 }
+brand('RefusedError', RefusedError)
 
 /** The body as an object if it is JSON, else as its text. */
 export function parsedBody(text: string): string | object {
