@@ -115,3 +115,20 @@ test('everything that is wrong is said at once', () => {
   const wrong = () => readSettings({ 'http-port': 'x', workers: 'y' }, { SLUICE_SHADOW: 'z', SLUICE_TLS_KEY: 'k' })
   for (const part of ['--http-port', '--workers', 'SLUICE_SHADOW', '--tls-cert']) expect(wrong).toThrow(part)
 })
+
+test('a variable that was meant to be a setting is refused, with the nearest', () => {
+  expect(() => readSettings({}, { SLUICE_HTP_PORT: '81' })).toThrow(
+    /SLUICE_HTP_PORT: expected a setting.*write SLUICE_HTTP_PORT/,
+  )
+  expect(() => readSettings({}, { SLUICE_ANYTHING: '81' })).toThrow(/SLUICE_ANYTHING: expected a setting/)
+})
+
+test('variables that Kubernetes sets for a Service of this name are none of ours', () => {
+  const links = {
+    SLUICE_SERVICE_HOST: '10.0.0.1',
+    SLUICE_SERVICE_PORT_HTTP: '8080',
+    SLUICE_PORT: 'tcp://10.0.0.1:8080',
+    SLUICE_PORT_8080_TCP_ADDR: '10.0.0.1',
+  }
+  expect(readSettings({}, links)).toEqual(readSettings({}, {}))
+})

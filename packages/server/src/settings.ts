@@ -1,4 +1,5 @@
 import { SluiceError } from 'sluice'
+import { nearestName } from 'sluice/rules'
 
 /** One setting of the service: a flag of `sluice serve`, an environment variable, and what holds without either. */
 interface Setting<T> {
@@ -181,8 +182,24 @@ export function readSettings(
   const settings = Object.fromEntries(Object.entries<Setting<number | string>>(SETTINGS).map(read)) as ServiceSettings
   if ((settings.tlsCert === '') !== (settings.tlsKey === ''))
     wrong.push('--tls-cert and --tls-key: expected both or neither')
+  wrong.push(...unknownVariables(environment))
   if (wrong.length > 0) throw new SluiceError('SLUICE_BAD_OPTION', wrong.join('; '))
   return settings
+}
+
+/** What Kubernetes sets for a Service that is called sluice. */
+const SERVICE_LINK = /^SLUICE_(SERVICE_(HOST|PORT.*)|PORT(_.*)?)$/
+
+/** A variable that was meant to be a setting and is none would leave the setting as it was. */
+function unknownVariables(environment: Readonly<Partial<Record<string, string>>>): string[] {
+  const known: string[] = Object.values(SETTINGS).map(({ env }) => env)
+  const given = Object.keys(environment).filter(name => name.startsWith('SLUICE_') && !known.includes(name))
+  return given
+    .filter(name => !SERVICE_LINK.test(name))
+    .map(name => {
+      const meant = nearestName(name, known)
+      return `${name}: expected a setting, got a name that is none${meant === undefined ? '' : `; write ${meant}`}`
+    })
 }
 
 /** Milliseconds of a setting such as `5s`; NaN where it is none. */

@@ -41,9 +41,10 @@ describe('warnings', () => {
   const file = (text: string) => rulesFile(`limits: { ${text} }`)
 
   test.each<[code: string, path: () => string, flags: string[]]>([
-    ['address-only-key', () => file('per-ip: { key: ip, sliding-window: 9/1m }'), []],
+    ['address-only-key', () => file('per-ip: { key: ip, sliding-window: 99/1m }'), []],
+    ['small-sliding-window', () => file('few: { key: user, sliding-window: 9/1m }'), []],
     ['lone-fixed-window', () => file('daily: { key: user, fixed-window: 9/1d }'), []],
-    ['login-and-health', () => file('all: { key: user, when: { route: "/*" }, sliding-window: 9/1m }'), []],
+    ['login-and-health', () => file('all: { key: user, when: { route: "/*" }, sliding-window: 99/1m }'), []],
     ['memory-with-replicas', () => sample, ['--replicas', '3']],
   ])('%s is told beside, and does not fail', async (code, path, flags) => {
     const at = path()

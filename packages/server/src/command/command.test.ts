@@ -69,6 +69,7 @@ test.each<[words: string[], err: string]>([
     'expected sluice serve [rules.yaml] [--envoy <file or folder>], and rules once; see sluice --help',
   ],
   [['serve', '--nonsense'], "Unknown option '--nonsense'; see sluice --help"],
+  [['serve', '--http-prot', '81'], "Unknown option '--http-prot'; write --http-port; see sluice --help"],
   [['check', 'a', '--json=yes'], "Option '--json' does not take an argument; see sluice --help"],
   [['serve', '--store'], "Option '--store <value>' argument missing; see sluice --help"],
 ])('sluice %j is called wrongly: exit code 2, and what was expected', async (words, err) => {

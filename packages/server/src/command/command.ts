@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { SluiceError } from 'sluice'
+import { nearestName } from 'sluice/rules'
 import { RulesFileError } from '../rules/problems.ts'
 import { SETTINGS } from '../settings.ts'
 import { check } from './check.ts'
@@ -64,7 +65,10 @@ function parseWords(words: readonly string[]) {
       },
     })
   } catch (error) {
-    throw new UsageError((error as Error).message.split('. ')[0]!)
+    const [message] = (error as Error).message.split('. ')
+    const unknown = /^Unknown option '--([^']+)'/.exec(message!)?.[1]
+    const meant = unknown === undefined ? undefined : nearestName(unknown, [...TEXT_FLAGS, 'json', 'help', 'version'])
+    throw new UsageError(meant === undefined ? message! : `${message}; write --${meant}`)
   }
 }
 

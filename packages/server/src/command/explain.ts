@@ -15,7 +15,9 @@ export function explain({ operands: [path, ...words], json }: Invocation): numbe
     return print(rls(rules.loaded.parsed).explain(request), descriptorLine, json)
   }
   const { subject, cost } = attempt(() => checkRequestOf(requestOf(words)))
-  return print(rulesLimiter(rules.loaded.parsed).explain(subject, { cost }), limitLine, json)
+  const limiter = rulesLimiter(rules.loaded.parsed)
+  limiter.checkAttributes(subject)
+  return print(limiter.explain(subject, { cost }), limitLine, json)
 }
 
 function print<T>(explained: readonly T[], line: (one: T) => string, json: boolean): number {

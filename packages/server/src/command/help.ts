@@ -18,7 +18,8 @@ const HELP: Readonly<Record<string, string>> = {
   check: `sluice check <file or folder> [--json] [--replicas n] [--store address]
 
 Reads rules of Sluice, or those of envoyproxy/ratelimit, and says every mistake with its file, line and column.
-Warnings have codes and do not fail: lone-fixed-window, address-only-key, login-and-health, memory-with-replicas.
+Warnings have codes and do not fail: lone-fixed-window, address-only-key, login-and-health, memory-with-replicas,
+small-sliding-window.
 Ends with 0 where the rules can be used, with 1 where they cannot, with 2 where it was called wrongly.`,
   explain: `sluice explain <file> <request> [--json]
 

@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import type { ModeOfLimit } from '../decider/decider.ts'
 import { SETTINGS } from '../settings.ts'
 import { attempt, requestOf } from './request.ts'
 import { StartError } from './start-error.ts'
@@ -10,13 +11,8 @@ const { flag, env } = SETTINGS.adminSocket
 export async function modes(call: Invocation): Promise<number> {
   const { operands } = call
   if (operands.length === 0) {
-    // Explains nobody: each limit is told with its mode.
-    const limits = (await ask(call, 'GET', '/v1/explain')) as readonly { limit: string; mode: string }[]
-    return print(
-      call,
-      limits.map(({ limit, mode }) => ({ limit, mode })),
-      limits.map(({ limit, mode }) => `${limit} ${mode}`).join('\n'),
-    )
+    const limits = (await ask(call, 'GET', '/v1/modes')) as readonly ModeOfLimit[]
+    return print(call, limits, limits.map(({ limit, mode }) => `${limit} ${mode}`).join('\n'))
   }
   const [limit, mode, ...more] = operands
   if (mode === undefined || more.length > 0) throw new UsageError('expected sluice modes [<limit> enforce|shadow|off]')

@@ -92,7 +92,7 @@ function shownHost(host: string): string {
 /** Warnings of one file; `sluice check` says all of them. */
 const MOST_WARNINGS = 20
 
-function announce({ host }: ServiceSettings, { ports, served }: Service, log: Log): void {
+function announce({ host, envoy }: ServiceSettings, { ports, served }: Service, log: Log): void {
   for (const { path, warnings } of served.files) {
     for (const { code, message, limit } of warnings.slice(0, MOST_WARNINGS)) {
       log.warn(`${path}: ${message}`, { code, ...(limit !== undefined && { limit }) })
@@ -103,7 +103,7 @@ function announce({ host }: ServiceSettings, { ports, served }: Service, log: Lo
   const shown = shownHost(host)
   const limits = Object.fromEntries(served.files.map(({ path, limits }) => [path, limits]))
   log.info(
-    `serving on http://${shown}:${ports.http} (API, page), grpc://${shown}:${ports.grpc} (Envoy), redis://${shown}:${ports.resp} (CL.THROTTLE)`,
+    `serving on http://${shown}:${ports.http} (API, page), grpc://${shown}:${ports.grpc} (${envoy === '' ? 'Envoy, once --envoy is given' : 'Envoy'}), redis://${shown}:${ports.resp} (CL.THROTTLE)`,
     { limits, store: served.store },
   )
 }

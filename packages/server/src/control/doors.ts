@@ -48,7 +48,12 @@ export async function openDoors(settings: ServiceSettings, decider: Decider, bac
     const tls = tlsOf(settings)
     const grpc = opened(
       await startGrpc({
-        service: decider.descriptors,
+        service: {
+          shouldRateLimit(request) {
+            background.metrics.asked('grpc')
+            return decider.descriptors.shouldRateLimit(request)
+          },
+        },
         host,
         port: settings.grpcPort,
         onError,

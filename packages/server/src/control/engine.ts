@@ -11,6 +11,9 @@ import type { ServiceSettings } from '../settings.ts'
 import type { Log } from './log.ts'
 import { type OpenStore, storeFrom } from './store-from.ts'
 
+/** So many kinds of checks that no limit applies to are told, each once. */
+const MOST_UNAPPLIED = 100
+
 /** What decides: a store, rules over it, and what is counted about them. */
 export class Engine {
   readonly decider: LocalDecider
@@ -27,6 +30,8 @@ export class Engine {
       if (event.type === 'recovered') this.outages = Math.max(0, this.outages - 1)
       log.warn(`store: ${event.type}`, { ...event, error: event.error?.code })
     }
+    let toldOfEnvoy = false
+    const unapplied = new Set<string>()
     const onOverflow = () => log.warn('the store is full: new keys share what is left')
     this.opened = storeFrom(address, onOutage, onOverflow, clock)
     const { store, kind } = this.opened
@@ -37,6 +42,16 @@ export class Engine {
       counting: settings.counting as 'together' | 'apart',
       shadow: settings.shadow === 'on',
       metrics: this.metrics,
+      onNoEnvoyRules: () => {
+        if (!toldOfEnvoy) log.warn('Envoy asked, and there are no rules for it: start with --envoy <file or folder>')
+        toldOfEnvoy = true
+      },
+      onNothingApplied: attributes => {
+        const names = [...attributes].sort().join(', ')
+        if (unapplied.size >= MOST_UNAPPLIED || unapplied.has(names)) return
+        unapplied.add(names)
+        log.warn(`no limit applies to a check with ${names === '' ? 'no attributes' : names}: see sluice explain`)
+      },
       onEvent: event => {
         if (event.type !== 'nothing-applied') log.warn(`limiter: ${event.type}`, { limiter: event.limiter })
       },

@@ -71,6 +71,13 @@ describe('several workers over memory', SLOW, () => {
   test('count together for Prometheus', async () => {
     const { ports } = await serve([rulesFile(TEN), '--workers', '2'])
     await allowed(ports.http, 'a', 15)
+    await until('all requests', async () => {
+      const text = await (await fetch(`http://127.0.0.1:${ports.http}/metrics`)).text()
+      return (
+        text.includes('sluice_requests_total{door="http"} 15\n') &&
+        text.includes('sluice_requests_total{door="grpc"} 0')
+      )
+    })
     const metrics = await (await fetch(`http://127.0.0.1:${ports.http}/metrics`)).text()
     expect(metrics).toContain('ratelimit_decisions_total{policy="caller",decision="allowed",outcome="ok"} 10')
     expect(metrics).toContain('ratelimit_decisions_total{policy="caller",decision="refused",outcome="ok"} 5')

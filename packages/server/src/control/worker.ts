@@ -20,11 +20,7 @@ export async function runWorker(settings: ServiceSettings, log: Log): Promise<vo
 
   const far = new RemoteDecider(asked => tell(asked))
   const { doors, reload, close, metrics, setMode } = await open(settings, log, far)
-  const report = () => {
-    doors.count()
-    tell({ counts: metrics.take() })
-  }
-  const timer = setInterval(report, COUNTS_EVERY_MS)
+  const timer = setInterval(() => report(doors, metrics), COUNTS_EVERY_MS)
   process.on('message', (message: ToWorker) => {
     if ('answers' in message) far.receive(message.answers)
     else if ('mode' in message) setMode(message)
@@ -37,7 +33,7 @@ export async function runWorker(settings: ServiceSettings, log: Log): Promise<vo
   async function end(): Promise<void> {
     await doors.close()
     clearInterval(timer)
-    report()
+    report(doors, metrics)
     await close()
     process.removeAllListeners('disconnect')
     process.disconnect()
@@ -59,10 +55,13 @@ async function open(settings: ServiceSettings, log: Log, far: RemoteDecider): Pr
   const metrics = new Metrics()
   const keeper = new RulesFiles(settings, quiet, { use: () => {}, counted: () => {} })
   if (!isSharedStore(settings.store || keeper.store)) {
-    const doors = await openDoors(
+    const doors: Doors = await openDoors(
       settings,
       far,
-      backgroundOf(log, keeper, metrics, () => far.metrics()),
+      backgroundOf(log, keeper, metrics, () => {
+        report(doors, metrics)
+        return far.metrics()
+      }),
     )
     // The owner has heard of it, and decides.
     const setMode = () => {}
@@ -72,12 +71,12 @@ async function open(settings: ServiceSettings, log: Log, far: RemoteDecider): Pr
   const own = openEngine(settings, quiet)
   await own.engine.connected
   const text = () => {
-    tell({ counts: own.engine.metrics.take() })
+    report(doors, own.engine.metrics)
     return far.metrics(own.engine.readings())
   }
   const { decider } = own.engine
   const background = backgroundOf(log, own.keeper, own.engine.metrics, text)
-  const doors = await openDoors(settings, tellingModes(decider), background)
+  const doors: Doors = await openDoors(settings, tellingModes(decider), background)
   return {
     doors,
     metrics: own.engine.metrics,
@@ -99,6 +98,12 @@ function tellingModes(decider: Decider): Decider {
       return set
     },
   })
+}
+
+/** What was counted here since the last time, to the process that adds it up. */
+function report(doors: Doors, metrics: Metrics): void {
+  doors.count()
+  tell({ counts: metrics.take() })
 }
 
 function tell(message: FromWorker): void {

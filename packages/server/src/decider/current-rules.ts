@@ -1,5 +1,6 @@
 import { SluiceError } from 'sluice'
 import type { RulesLimiter } from 'sluice/rules'
+import type { CheckRequest } from './decider.ts'
 
 type AnyLimiter = RulesLimiter<'sync' | 'async'>
 
@@ -14,6 +15,13 @@ export class CurrentRules {
   /** Undefined where only rules for Envoy are served. */
   get ifAny(): AnyLimiter | undefined {
     return this.limiter
+  }
+
+  /** For a request: what it brings along must be what the rules name. */
+  for({ subject, isLenient = false }: Pick<CheckRequest, 'subject' | 'isLenient'>): AnyLimiter {
+    const { loaded } = this
+    if (!isLenient) loaded.checkAttributes(subject)
+    return loaded
   }
 
   get loaded(): AnyLimiter {

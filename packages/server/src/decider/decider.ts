@@ -31,6 +31,7 @@ export interface Checks {
   /** Ends a reservation with what was used, or with nothing; undefined where there is none of that id. */
   settle(id: string, actual: Actual | undefined): Awaitable<Settlement | undefined>
   explain(request: CheckRequest): Awaitable<readonly Explanation[]>
+  limits(): Awaitable<readonly LimitDescription[]>
 }
 
 /** What operators do to limits and to subjects. */
@@ -41,6 +42,7 @@ export interface Operations {
   /** Refuses a subject by a limit for a while. */
   block(subject: Attributes, options: Block): Awaitable<void>
   setMode(limit: string, mode: LimitMode): Awaitable<void>
+  modes(): Awaitable<readonly ModeOfLimit[]>
   shadows(): Awaitable<readonly ShadowState[]>
 }
 
@@ -48,6 +50,25 @@ export interface Operations {
 export interface CheckRequest {
   readonly subject: Attributes
   readonly cost: number
+  /** Attributes that no rule names are left aside instead of refused: a proxy tells all that it knows. */
+  readonly isLenient?: boolean
+}
+
+/** A limit as its rules say it. */
+export interface LimitDescription {
+  readonly limit: string
+  /** Who is counted together; none: everybody. */
+  readonly key: readonly string[]
+  /** Values of which an attribute must have one. */
+  readonly when: Readonly<Record<string, readonly string[]>>
+  /** In words; of each plan where the limit has plans. */
+  readonly policy: string | Readonly<Record<string, string>>
+  readonly mode: LimitMode
+}
+
+export interface ModeOfLimit {
+  readonly limit: string
+  readonly mode: LimitMode
 }
 
 /** What was really used: of all limits that a call's cost counts for, or by the names of limits. */

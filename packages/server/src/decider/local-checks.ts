@@ -1,9 +1,10 @@
 import type { Decision, DecisionJson, Settlement } from 'sluice'
-import type { Explanation } from 'sluice/rules'
+import { type Attributes, type Explanation, isPlans, policyWords } from 'sluice/rules'
 import { type Awaitable, andThen } from '../awaitable.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { CurrentRules } from './current-rules.ts'
-import type { Actual, CheckRequest, Checks, Reserved } from './decider.ts'
+import type { Actual, CheckRequest, Checks, LimitDescription, Reserved } from './decider.ts'
+import type { LocalOptions } from './local-decider.ts'
 import type { Reservations } from './reservations.ts'
 
 /** Of a reservation that passed, where this process keeps too many: some expire every second. */
@@ -13,33 +14,42 @@ export class LocalChecks implements Checks {
   private readonly rules: CurrentRules
   private readonly reservations: Reservations
   private readonly metrics: Metrics
+  private readonly onNothingApplied: LocalOptions['onNothingApplied']
 
-  constructor(rules: CurrentRules, reservations: Reservations, metrics: Metrics) {
+  constructor(
+    rules: CurrentRules,
+    reservations: Reservations,
+    { metrics, onNothingApplied }: Pick<LocalOptions, 'metrics' | 'onNothingApplied'>,
+  ) {
+    this.onNothingApplied = onNothingApplied
     this.rules = rules
     this.reservations = reservations
     this.metrics = metrics
   }
 
-  check({ subject, cost }: CheckRequest): Awaitable<DecisionJson> {
+  check(request: CheckRequest): Awaitable<DecisionJson> {
     const startedAt = performance.now()
-    const { limiter } = this.rules.loaded
+    const { subject, cost } = request
+    const { limiter } = this.rules.for(request)
     // Without options, `consume` is at its fastest: a cost of 1 need not be said.
     const decision = cost === 1 ? limiter.consume(subject) : limiter.consume(subject, { cost })
-    if (decision instanceof Promise) return decision.then(made => this.count(made, startedAt))
-    return this.count(decision, startedAt)
+    if (decision instanceof Promise) return decision.then(made => this.count(made, subject, startedAt))
+    return this.count(decision, subject, startedAt)
   }
 
-  peek({ subject, cost }: CheckRequest): Awaitable<DecisionJson> {
-    return andThen(this.rules.loaded.limiter.peek(subject, { cost }), decision => decision.toJSON())
+  peek(request: CheckRequest): Awaitable<DecisionJson> {
+    const { subject, cost } = request
+    return andThen(this.rules.for(request).limiter.peek(subject, { cost }), decision => decision.toJSON())
   }
 
-  reserve({ subject, cost }: CheckRequest, ttlMs: number): Awaitable<Reserved> {
+  reserve(request: CheckRequest, ttlMs: number): Awaitable<Reserved> {
     const startedAt = performance.now()
-    return andThen(this.rules.loaded.limiter.reserve(subject, { cost, ttl: `${ttlMs}ms` }), (held): Reserved => {
+    const { subject, cost } = request
+    return andThen(this.rules.for(request).limiter.reserve(subject, { cost, ttl: `${ttlMs}ms` }), (held): Reserved => {
       const id = held.allowed ? this.reservations.keep(held, ttlMs, cost === 0) : undefined
-      if (id !== undefined || !held.allowed) return { decision: this.count(held.decision, startedAt), id }
+      if (id !== undefined || !held.allowed) return { decision: this.count(held.decision, subject, startedAt), id }
       held.cancel()
-      return { decision: this.count(held.decision, startedAt, NO_ROOM), id }
+      return { decision: this.count(held.decision, subject, startedAt, NO_ROOM), id }
     })
   }
 
@@ -47,12 +57,31 @@ export class LocalChecks implements Checks {
     return this.reservations.end(id, held => (actual === undefined ? held.cancel() : held.settle(actual)))
   }
 
-  explain({ subject, cost }: CheckRequest): readonly Explanation[] {
-    return this.rules.loaded.explain(subject, { cost })
+  explain(request: CheckRequest): readonly Explanation[] {
+    return this.rules.for(request).explain(request.subject, { cost: request.cost })
   }
 
-  private count(decision: Decision, startedAt: number, instead: Partial<DecisionJson> = {}): DecisionJson {
+  limits(): readonly LimitDescription[] {
+    const { rules, modes } = this.rules.loaded
+    return rules.limits.map(({ name, key, when, policy }) => ({
+      limit: name,
+      key,
+      when: Object.fromEntries(when.map(({ attribute, values }) => [attribute, values])),
+      policy: isPlans(policy)
+        ? Object.fromEntries([...policy.policies].map(([plan, one]) => [plan, policyWords(one)]))
+        : policyWords(policy),
+      mode: modes.get(name)!,
+    }))
+  }
+
+  private count(
+    decision: Decision,
+    subject: Attributes,
+    startedAt: number,
+    instead: Partial<DecisionJson> = {},
+  ): DecisionJson {
     this.metrics.took((performance.now() - startedAt) / 1000)
+    if (decision.limits.length === 0) this.onNothingApplied(Object.keys(subject))
     const json = { ...decision.toJSON(), ...instead }
     this.metrics.decided(json)
     return json

@@ -20,6 +20,10 @@ export interface LocalOptions extends Pick<RlsOptions, 'counting' | 'shadow'> {
   readonly throttle: Throttle
   readonly metrics: Metrics
   readonly onEvent: NonNullable<RlsOptions['onEvent']>
+  /** Told the names of the attributes of a check that no limit applied to. */
+  readonly onNothingApplied: (attributes: readonly string[]) => void
+  /** Told of each call of Envoy while there are no rules for it. */
+  readonly onNoEnvoyRules: () => void
   /** Seals the ids of reservations in a store that processes share. */
   readonly secret: string
 }
@@ -41,9 +45,9 @@ export class LocalDecider implements Decider {
         ? new HeldReservations(store.clock)
         : new SealedReservations(secret, saved => rules.loaded.limiter.resume(saved))
     this.options = options
-    this.checks = new LocalChecks(rules, reservations, metrics)
+    this.checks = new LocalChecks(rules, reservations, options)
     this.operations = new LocalOperations(rules)
-    this.descriptors = new LocalDescriptors(metrics)
+    this.descriptors = new LocalDescriptors(metrics, options.onNoEnvoyRules)
     this.throttle = throttle
   }
 

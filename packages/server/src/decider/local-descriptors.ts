@@ -14,10 +14,13 @@ import {
 /** Envoy's rate limit service by the descriptor files that are loaded. */
 export class LocalDescriptors implements RateLimitService {
   private readonly metrics: Metrics
+  private readonly onMissing: () => void
   private rules: Rls | undefined
 
-  constructor(metrics: Metrics) {
+  /** `onMissing` is told of each call while there are no rules. */
+  constructor(metrics: Metrics, onMissing: () => void) {
     this.metrics = metrics
+    this.onMissing = onMissing
   }
 
   replace(rules: Rls | undefined): void {
@@ -25,7 +28,13 @@ export class LocalDescriptors implements RateLimitService {
   }
 
   shouldRateLimit(request: RateLimitRequest): Awaitable<RateLimitResponse> {
-    if (this.rules === undefined) throw new GrpcError('UNAVAILABLE', 'no rules are loaded: start with --envoy')
+    if (this.rules === undefined) {
+      this.onMissing()
+      throw new GrpcError(
+        'UNAVAILABLE',
+        'no rules for Envoy are loaded: start the service with --envoy <file or folder>',
+      )
+    }
     const startedAt = performance.now()
     const answered = (response: RlsResponse) => {
       this.metrics.took((performance.now() - startedAt) / 1000)

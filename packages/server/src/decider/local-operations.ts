@@ -2,7 +2,7 @@ import type { LimitMode, ShadowState } from 'sluice'
 import type { Attributes } from 'sluice/rules'
 import type { Awaitable } from '../awaitable.ts'
 import type { CurrentRules } from './current-rules.ts'
-import type { Block, CheckRequest, Operations } from './decider.ts'
+import type { Block, CheckRequest, ModeOfLimit, Operations } from './decider.ts'
 
 export class LocalOperations implements Operations {
   private readonly rules: CurrentRules
@@ -11,20 +11,25 @@ export class LocalOperations implements Operations {
     this.rules = rules
   }
 
-  refund({ subject, cost }: CheckRequest): Awaitable<void> {
-    return this.rules.loaded.limiter.refund(subject, { cost })
+  refund(request: CheckRequest): Awaitable<void> {
+    const { subject, cost } = request
+    return this.rules.for(request).limiter.refund(subject, { cost })
   }
 
   reset(subject: Attributes, limits: readonly string[] | undefined): Awaitable<void> {
-    return this.rules.loaded.limiter.reset(subject, limits === undefined ? {} : { limits })
+    return this.rules.for({ subject }).limiter.reset(subject, limits === undefined ? {} : { limits })
   }
 
   block(subject: Attributes, options: Block): Awaitable<void> {
-    return this.rules.loaded.limiter.block(subject, options)
+    return this.rules.for({ subject }).limiter.block(subject, options)
   }
 
   setMode(limit: string, mode: LimitMode): void {
     this.rules.loaded.setMode(limit, mode)
+  }
+
+  modes(): readonly ModeOfLimit[] {
+    return [...this.rules.loaded.modes].map(([limit, mode]) => ({ limit, mode }))
   }
 
   shadows(): readonly ShadowState[] {

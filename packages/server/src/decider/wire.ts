@@ -5,8 +5,8 @@ import type { Decider } from './decider.ts'
 
 /** The parts of a decider that are asked method by method, with the arguments as they are. */
 const METHODS = {
-  checks: ['check', 'peek', 'reserve', 'settle', 'explain'],
-  operations: ['refund', 'reset', 'block', 'setMode', 'shadows'],
+  checks: ['check', 'peek', 'reserve', 'settle', 'explain', 'limits'],
+  operations: ['refund', 'reset', 'block', 'setMode', 'modes', 'shadows'],
   descriptors: ['shouldRateLimit'],
 } as const satisfies { readonly [Part in Exclude<keyof Decider, 'throttle'>]: readonly (keyof Decider[Part])[] }
 type MethodPart = keyof typeof METHODS

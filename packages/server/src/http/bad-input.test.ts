@@ -75,7 +75,7 @@ describe('a body', () => {
       { numRuns: 100 },
     )
     expect((await post('/v1/check', { user: 'another' })).status).toBe(200)
-    expect(lines).toEqual([])
+    expect(lines.filter(line => !line.startsWith('no limit applies'))).toEqual([])
   })
 
   const OPERATOR = 'Authorization: Bearer an-operator'
@@ -117,11 +117,16 @@ describe('keys are data', () => {
     expect((await post('/v1/check', body('a'))).json.remaining).toBe(1)
     expect((await post('/v1/check', body('b'))).json.remaining).toBe(2)
     // What every object inherits is none of its attributes.
-    expect((await post('/v1/check', { user: 'a' })).json.limits).toEqual([])
+    expect((await post('/v1/check', { ip: 'a' })).json.limits).toEqual([])
   })
 })
 
 describe('the query of explain', () => {
+  test.each(['?__proto__=1', '?=1', '?usr=1'])('%j has an attribute that no rule names', async query => {
+    const { get } = await served(RULES)
+    expect((await get(`/v1/explain${query}`)).status).toBe(400)
+  })
+
   test.each(['-1', '0.5', '1e3', '0x10', '', ' 1', 'NaN', 'Infinity', '9007199254740992', '9'.repeat(400)])(
     'with a cost of %j is a 400',
     async cost => {
@@ -131,7 +136,7 @@ describe('the query of explain', () => {
     },
   )
 
-  test.each(['', '?', '?user', '?user=%', '?user=%ff', '?user=1&user=2', '?__proto__=1', '?=1', '?cost=0', '?&&&'])(
+  test.each(['', '?', '?user', '?user=%', '?user=%ff', '?user=1&user=2', '?cost=0', '?&&&'])(
     '%j is answered',
     async query => {
       const { get } = await served(RULES)

@@ -29,8 +29,6 @@ export function callerOf({ headers, socket }: IncomingMessage): Caller {
 }
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
-const READ = { Allow: 'GET, HEAD' }
-const WRITE = { Allow: 'POST' }
 const SOON = { 'Retry-After': '1' }
 /** What can be read beside the API. */
 const PAGES = ['/', '/healthz', '/readyz', '/metrics', '/openapi.json']
@@ -103,8 +101,11 @@ export class RequestHandler {
   }
 
   private missing(path: string): BadRequest {
-    if (PAGES.includes(path) || this.routes.has(`GET ${path}`)) return new BadRequest(405, 'expected GET', READ)
-    if (this.routes.has(`POST ${path}`)) return new BadRequest(405, 'expected POST', WRITE)
+    const reads = PAGES.includes(path) || this.routes.has(`GET ${path}`)
+    const writes = this.routes.has(`POST ${path}`)
+    if (reads && writes) return new BadRequest(405, 'expected GET or POST', { Allow: 'GET, HEAD, POST' })
+    if (reads) return new BadRequest(405, 'expected GET', { Allow: 'GET, HEAD' })
+    if (writes) return new BadRequest(405, 'expected POST', { Allow: 'POST' })
     return new BadRequest(404, 'no such path: see /openapi.json')
   }
 }

@@ -38,7 +38,7 @@ describe('pages', () => {
     ['GET', '/v1/check', 405, 'POST'],
     ['HEAD', '/v1/check', 405, 'POST'],
     ['PUT', '/v1/reset', 405, 'POST'],
-    ['OPTIONS', '/v1/modes', 405, 'POST'],
+    ['OPTIONS', '/v1/modes', 405, 'GET, HEAD, POST'],
     ['POST', '/v1/explain', 405, 'GET, HEAD'],
     ['HEAD', '/v1/explain?user=1', 200, undefined],
     ['GET', '/nothing', 404, undefined],

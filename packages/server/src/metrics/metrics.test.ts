@@ -42,7 +42,7 @@ test('decisions are counted by the limit that made them, shadows by themselves',
   const service = await served(RULES)
   const { post } = service
   for (let i = 0; i < 3; i++) await post('/v1/check', { ip: '203.0.113.7' })
-  await post('/v1/check', [{ user: 'a' }, { user: 'a' }, { country: 'CH' }])
+  await post('/v1/check', [{ user: 'a' }, { user: 'a' }, { host: 'CH' }])
   await post('/v1/reserve', { user: 'a', cost: 5 })
   await post('/v1/peek', { user: 'a' })
   const { series } = await scraped(service)

@@ -31,12 +31,14 @@ const COUNTERS: Readonly<Record<string, string>> = {
   sluice_rules_reloads_total: 'Reloads of the rules.',
 }
 
+const DOORS = ['http', 'decide', 'grpc', 'resp'] as const
+
 /** What Prometheus reads. Never a key in a label: there is one series for each limit, not for each caller. */
 export class Metrics {
   private readonly totals = new Map<string, number>()
   /** Not in `totals` yet. Labels are written out once for each limit and outcome, not for each decision. */
   private readonly decisions = new Map<string, number[]>()
-  private readonly doors = new Map<string, number>()
+  private readonly doors = new Map<string, number>(DOORS.map(door => [door, 0]))
   private readonly ofResp = { commands: 0, allowed: 0, limited: 0 }
   private readonly durations = new Array<number>(BOUNDS.length + 1).fill(0)
 
@@ -61,7 +63,7 @@ export class Metrics {
     this.add(`ratelimit_store_errors_total${labels({ store, error })}`, 1)
   }
 
-  asked(door: string): void {
+  asked(door: (typeof DOORS)[number]): void {
     this.doors.set(door, (this.doors.get(door) ?? 0) + 1)
   }
 
@@ -78,7 +80,7 @@ export class Metrics {
     }
     const policy = 'cl.throttle'
     const decided = (decision: string) => `ratelimit_decisions_total${labels({ policy, decision, outcome: 'ok' })}`
-    this.add(`sluice_requests_total${labels({ door: 'resp' })}`, added('commands', commands))
+    this.add(requests('resp'), added('commands', commands))
     this.add(decided('allowed'), added('allowed', allowed))
     this.add(decided('refused'), added('limited', limited))
   }
@@ -104,6 +106,8 @@ export class Metrics {
 
   text({ activeKeys, holds, overflowed, breakerOpen, shadows }: Readings): string {
     this.writeOut()
+    // There from the start on, so that a rate is known from the first request.
+    for (const door of DOORS) this.totals.set(requests(door), this.totals.get(requests(door)) ?? 0)
     const lines = Object.entries(COUNTERS).flatMap(([name, help]) =>
       metric(
         name,
@@ -157,8 +161,10 @@ export class Metrics {
         cells[cell] = 0
       }
     }
-    for (const [door, count] of this.doors) this.add(`sluice_requests_total${labels({ door })}`, count)
-    this.doors.clear()
+    for (const [door, count] of this.doors) {
+      this.add(requests(door), count)
+      this.doors.set(door, 0)
+    }
     for (const [i, count] of this.durations.entries()) {
       if (count > 0) this.add(`${DURATION} ${i}`, count)
       this.durations[i] = 0
@@ -182,6 +188,10 @@ export class Metrics {
       [`${DURATION}_count`, total],
     ])
   }
+}
+
+function requests(door: string): string {
+  return `sluice_requests_total${labels({ door })}`
 }
 
 const OUTCOMES = ['ok', 'fail_open', 'fail_closed', 'local', 'shadow'] as const

@@ -95,7 +95,7 @@ describe('files for envoyproxy/ratelimit', () => {
   })
 
   test('but not of rules that are smoothed, unlimited or a shadow', () => {
-    const smooth = { ...rate_limit, algorithm: 'sliding-window' }
+    const smooth = { ...rate_limit, algorithm: 'sliding-log' }
     expect(
       warned([
         { key: 'a', rate_limit: smooth },
@@ -133,5 +133,19 @@ describe('files for envoyproxy/ratelimit', () => {
   test('know of replicas too', () => {
     expect(warned([], { replicas: 2 })).toMatchObject([{ code: 'memory-with-replicas' }])
     expect(warned([], { replicas: 2, store: 'rediss://cache' })).toEqual([])
+  })
+})
+
+describe('a small sliding window', () => {
+  const of = (limit: object) => ({ user, few: { key: 'user', ...limit } })
+  const found = [['small-sliding-window', 'few']]
+  test.each<[object, unknown[]]>([
+    [of({ 'sliding-window': '32/1m' }), found],
+    [of({ 'sliding-window': '33/1m' }), []],
+    [of({ 'sliding-log': '5/1m' }), []],
+    [of({ plans: { by: 'plan', free: { 'sliding-window': '5/1m' }, pro: '600/1m' } }), found],
+    [of({ 'sliding-window': '5/1m', mode: 'shadow' }), []],
+  ])('%j: %j', (limits, warned) => {
+    expect(codes(limits)).toEqual(warned)
   })
 })

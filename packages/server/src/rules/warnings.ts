@@ -4,6 +4,7 @@ import {
   type Domains,
   isPlans,
   type Level,
+  policyWords,
   type RuleLimit,
   type Rules,
   rulesAt,
@@ -11,7 +12,12 @@ import {
 
 /** Something that works as written and is seldom what was meant. */
 export interface RulesWarning {
-  readonly code: 'lone-fixed-window' | 'address-only-key' | 'login-and-health' | 'memory-with-replicas'
+  readonly code:
+    | 'lone-fixed-window'
+    | 'address-only-key'
+    | 'login-and-health'
+    | 'small-sliding-window'
+    | 'memory-with-replicas'
   /** The limit or rule it is about, if it is about one. */
   readonly limit?: string
   readonly message: string
@@ -30,6 +36,9 @@ interface Counted {
   readonly by: readonly string[]
 }
 
+/** Up to here a rate written as text is an exact log. */
+const SMALL = 32
+
 const ADDRESS = /^(.*[_-])?(ip|addr|address)$/i
 const LOGIN = ['/login', '/signin', '/sign-in', '/auth', '/auth/login', '/token', '/oauth/token', '/session']
 const HEALTH = ['/health', '/healthz', '/livez', '/readyz', '/ping', '/status']
@@ -41,7 +50,11 @@ export function ruleWarnings(rules: Rules, context: WarningContext = {}): RulesW
   return [
     ...memoryWarning(context.store ?? rules.store ?? 'memory', context.replicas),
     ...addressWarnings(enforced.map(({ name, key }) => ({ limit: name, by: key }))),
-    ...enforced.flatMap(limit => [...loneWindow(limit, smoothed), ...loginAndHealth(limit)]),
+    ...enforced.flatMap(limit => [
+      ...loneWindow(limit, smoothed),
+      ...smallWindow(limit.name, policiesOf(limit)),
+      ...loginAndHealth(limit),
+    ]),
   ]
 }
 
@@ -51,6 +64,12 @@ export function descriptorWarnings(domains: Domains, context: WarningContext = {
   return [
     ...memoryWarning(context.store ?? 'memory', context.replicas),
     ...addressWarnings(counted),
+    ...counted.flatMap(({ limit, rule }) =>
+      smallWindow(
+        limit,
+        rule.limits.flatMap(({ policy }) => policy ?? []),
+      ),
+    ),
     // Every rule of a file as they always were is one: that is told once, not for every line.
     ...(fixed.length === 0 ? [] : [fixedWindowWarning(fixed.map(({ limit }) => limit))]),
   ]
@@ -98,8 +117,21 @@ function callersOf({ key }: RuleLimit): string {
 }
 
 function isFixed({ policy }: RuleLimit): boolean {
-  const policies: Policy[] = isPlans(policy) ? [...policy.policies.values()] : [policy]
-  return policies.some(({ kind }) => kind === 'fixedWindow')
+  return policiesOf({ policy }).some(({ kind }) => kind === 'fixedWindow')
+}
+
+function policiesOf({ policy }: Pick<RuleLimit, 'policy'>): readonly Policy[] {
+  return isPlans(policy) ? [...policy.policies.values()] : [policy]
+}
+
+/** A window weighs the one before it in full units: of few it admits visibly fewer than it says. */
+function smallWindow(limit: string, policies: readonly Policy[]): RulesWarning[] {
+  const small = policies.find(policy => policy.kind === 'slidingWindow' && policy.limit <= SMALL && policy.limit > 0)
+  if (small === undefined) return []
+  const message =
+    `'${limit}' is a sliding window of ${policyWords(small).split(' (')[0]}: of so few it admits clearly fewer over time, ` +
+    'one in two hours for 1/h; use sliding-log, which is exact'
+  return [{ code: 'small-sliding-window', limit, message }]
 }
 
 function fixedWindowWarning([first, ...more]: readonly string[]): RulesWarning {

@@ -123,9 +123,13 @@ function settle(charges: readonly Charge[], reserved: number, actualOf: ActualOf
   const conclude = (amounts: readonly number[]): Settlement => {
     // Settled before, a reservation that is cancelled answers as it did then: for the limits that take the call's cost.
     const counts = (charge: Charge) => actualOf !== NOTHING || limitOf(charge).cost === undefined
-    const charged = amounts.filter((_, i) => actuals[i] !== undefined && held[i]!.role === ENFORCED && counts(held[i]!))
+    const isSettled = (_: unknown, i: number) =>
+      actuals[i] !== undefined && held[i]!.role === ENFORCED && counts(held[i]!)
+    const charged = amounts.filter(isSettled)
+    const own = held.filter(isSettled).map(charge => (limitOf(charge).cost === undefined ? reserved : charge.cost))
     return {
-      reserved,
+      // A limit with a cost of its own reserved that, whatever the call's cost was.
+      reserved: own.length === 0 || own.includes(reserved) ? reserved : Math.max(...own),
       charged: charged.length === 0 ? 0 : Math.min(...charged),
       overdrawn: held.some((charge, i) => (actuals[i] ?? 0) > charge.cost),
     }

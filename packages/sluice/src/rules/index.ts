@@ -1,3 +1,4 @@
+export { nearestName } from '../check-options.ts'
 export { policyFor } from './attributes/applying.ts'
 export type { Attributes } from './attributes/attributes.ts'
 export type { Condition } from './attributes/conditions.ts'

@@ -50,7 +50,7 @@ describe('a check', () => {
 
   test('to which no limit applies passes, without a number', async () => {
     const { post } = await served(TWO)
-    const { status, json } = await post('/v1/check', { country: 'CH' })
+    const { status, json } = await post('/v1/check', { host: 'CH' })
     expect(status).toBe(200)
     expect(json).toMatchObject({ allowed: true, policy: '', limit: null, remaining: null, limits: [] })
   })
@@ -71,7 +71,7 @@ describe('a check', () => {
 
   test('is 503 where the store is gone and the limit fails closed', async () => {
     const redis = await startRedis()
-    const rules = 'limits: { strict: { key: ip, on_outage: closed, sliding-window: 9/1h } }'
+    const rules = 'attributes: [user]\nlimits: { strict: { key: ip, on_outage: closed, sliding-window: 9/1h } }'
     const { post } = await served(rules, { store: `redis://${redis.host}:${redis.port}` })
     await until('Redis decides', async () => (await post('/v1/check', SUBJECT)).status === 200)
     await redis.stop()
@@ -188,4 +188,64 @@ test('a service with rules for Envoy alone says what it lacks', async () => {
   const { post } = await served('', { rules: '', envoy: rulesFile('domain: edge\ndescriptors: [{ key: user }]') })
   const { status, json } = await post('/v1/check', { user: '42' })
   expect([status, json.error]).toEqual([400, expect.stringContaining('no rules file')])
+})
+
+describe('what a caller probably did not mean', () => {
+  const RULES =
+    'limits: { per-user: { key: user, sliding-log: 9/1h }, search: { key: user, when: { route: /search }, sliding-log: 9/1h } }'
+
+  test.each(['/v1/check', '/v1/peek', '/v1/reserve'])(
+    '%s refuses an attribute that no rule names, with the nearest',
+    async path => {
+      const { post } = await served(RULES)
+      const { status, json } = await post(path, { usr: '42' })
+      expect([status, json.error]).toEqual([
+        400,
+        expect.stringMatching(/attributes that the rules name, got 'usr'; write user/),
+      ])
+      expect((await post(path, { user: '42', plan: 'pro' })).json.error).toContain('list it under attributes')
+    },
+  )
+
+  test('what is listed under attributes, and what every request has, may be sent', async () => {
+    const { post } = await served(`attributes: [plan]\n${RULES}`)
+    expect((await post('/v1/check', { user: '42', plan: 'pro', ip: '::1', host: 'a', method: 'GET' })).status).toBe(200)
+  })
+
+  test('a check that no limit applies to says so, and is warned of once', async () => {
+    const { post, lines } = await served(RULES)
+    for (let i = 0; i < 3; i++) {
+      const { status, json } = await post('/v1/check', { ip: '203.0.113.7' })
+      expect([status, json]).toEqual([
+        200,
+        expect.objectContaining({ limits: [], note: expect.stringContaining('no limit applies') }),
+      ])
+    }
+    expect((await post('/v1/check', [{ ip: '203.0.113.7' }])).json).toMatchObject([{ note: expect.any(String) }])
+    expect(lines.filter(line => line.includes('no limit applies'))).toEqual([
+      expect.stringContaining('with ip: see sluice explain'),
+    ])
+    expect((await post('/v1/check', { user: '42' })).json).not.toHaveProperty('note')
+  })
+})
+
+test('/v1/limits tells the limits that are served, with their modes now', async () => {
+  const { get, post } = await served(
+    'limits: { free: { key: user, when: { route: [/a, /b] }, plans: { by: plan, pro: 60/1m } }, all: { token-bucket: { capacity: 5, refill: 1/s } } }',
+  )
+  await post('/v1/modes', { limit: 'all', mode: 'off' })
+  expect((await get('/v1/limits')).json).toEqual([
+    {
+      limit: 'free',
+      key: ['user'],
+      when: { route: ['/a', '/b'] },
+      policy: { pro: '60 in 1m (sliding window)' },
+      mode: 'enforce',
+    },
+    { limit: 'all', key: [], when: {}, policy: '5 at once, then 1 every 1s (token bucket)', mode: 'off' },
+  ])
+  expect((await get('/v1/modes')).json).toEqual([
+    { limit: 'free', mode: 'enforce' },
+    { limit: 'all', mode: 'off' },
+  ])
 })

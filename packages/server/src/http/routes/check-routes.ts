@@ -5,7 +5,7 @@ import { answerJson } from '../../rls/json.ts'
 import { checkRequestOf, checkRequestsOf, costOf } from '../check-request.ts'
 import { type HttpAnswer, isMisuse, json } from '../http-answer.ts'
 import type { ApiRoute } from '../route.ts'
-import { decided } from './decided.ts'
+import { decided, NOTHING_APPLIED } from './decided.ts'
 
 export const CHECK_ROUTES: readonly ApiRoute[] = [
   {
@@ -41,6 +41,14 @@ export const CHECK_ROUTES: readonly ApiRoute[] = [
     },
   },
   {
+    method: 'GET',
+    path: '/v1/limits',
+    right: 'check',
+    summary: 'The limits of the rules that are served now.',
+    answers: { 200: 'Limits' },
+    answer: (_, decider) => andThen(decider.checks.limits(), limits => json(200, limits)),
+  },
+  {
     method: 'POST',
     path: '/json',
     right: 'check',
@@ -73,5 +81,9 @@ async function batch(
       throw error
     }
   })
-  return json(200, await Promise.all(answers))
+  const told = await Promise.all(answers)
+  return json(
+    200,
+    told.map(one => ('limits' in one && one.limits.length === 0 ? { ...one, note: NOTHING_APPLIED } : one)),
+  )
 }

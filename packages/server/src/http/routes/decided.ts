@@ -2,10 +2,14 @@ import type { DecisionJson } from 'sluice'
 import type { HttpAnswer } from '../http-answer.ts'
 import { textOf } from './decision-text.ts'
 
+export const NOTHING_APPLIED = 'no limit applies to these attributes: GET /v1/explain says why'
+
 /** A decision as HTTP tells it. */
 export function decided(decision: DecisionJson): HttpAnswer {
   const fields = retry(decision)
-  const answer = { status: statusOf(decision), body: textOf(decision) }
+  const text = textOf(decision)
+  const body = decision.limits.length > 0 ? text : `${text.slice(0, -1)},"note":"${NOTHING_APPLIED}"}`
+  const answer = { status: statusOf(decision), body }
   return fields === undefined ? answer : { ...answer, fields }
 }
 

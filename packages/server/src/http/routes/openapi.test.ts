@@ -105,7 +105,10 @@ test.each<[what: string, body: unknown, isRequest: boolean]>([
 /** The document and the service are of one mind about a body. */
 async function agreeOn(path: string, body: unknown, isRequest: boolean): Promise<void> {
   const schema = operationOf('POST', path)!.requestBody!.content['application/json'].schema.$ref.split('/').at(-1)!
-  const { post } = await served('limits: { per-user: { key: user, sliding-log: 1000/1h } }')
+  const attributes = ['vip', 'plan', 'calls', ...Array.from({ length: 66 }, (_, i) => `a${i}`)]
+  const { post } = await served(
+    `attributes: [${attributes}]\nlimits: { per-user: { key: user, sliding-log: 1000/1h } }`,
+  )
   const { status } = await post(path, body)
   expect([complaints(schema, body).length === 0, status !== 400]).toEqual([isRequest, isRequest])
 }

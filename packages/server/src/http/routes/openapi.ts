@@ -24,11 +24,17 @@ export function openApi() {
   return {
     openapi: '3.1.0',
     info: { title: 'Sluice', version: '1', description: 'Decides, request by request, who is served and who waits.' },
-    paths: Object.fromEntries(API.map(route => [route.path, { [route.method.toLowerCase()]: operation(route) }])),
+    paths: paths(),
     components: { schemas: SCHEMAS, securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
     // Whether a token is asked for is up to the settings.
     security: [{}, { token: [] }],
   }
+}
+
+function paths() {
+  const all: Record<string, Record<string, ReturnType<typeof operation>>> = {}
+  for (const route of API) all[route.path] = { ...all[route.path], [route.method.toLowerCase()]: operation(route) }
+  return all
 }
 
 function operation({ method, summary, right, body, answers }: ApiRoute) {

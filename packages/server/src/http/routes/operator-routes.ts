@@ -62,6 +62,14 @@ export const OPERATOR_ROUTES: readonly ApiRoute[] = [
   },
   {
     method: 'GET',
+    path: '/v1/modes',
+    right: 'admin',
+    summary: 'The mode of each limit now.',
+    answers: { 200: 'Modes' },
+    answer: (_, decider) => andThen(decider.operations.modes(), modes => json(200, modes)),
+  },
+  {
+    method: 'GET',
     path: '/v1/shadows',
     right: 'admin',
     summary: 'What enforcing the shadow limits would change, and for whom.',

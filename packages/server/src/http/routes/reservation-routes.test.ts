@@ -201,3 +201,15 @@ describe('in Redis', () => {
     })
   })
 })
+
+test('a settled reservation tells what the limit reserved, also where an attribute says the cost', async () => {
+  const { post } = await served(
+    'limits: { tokens: { key: user, cost: tokens, token-bucket: { capacity: 1000, refill: 1/h } } }',
+  )
+  const { json } = await post('/v1/reserve', { user: '42', tokens: 500 })
+  expect((await post('/v1/settle', { id: json.id, actual: { tokens: 300 } })).json).toEqual({
+    reserved: 500,
+    charged: 300,
+    overdrawn: false,
+  })
+})

@@ -17,10 +17,10 @@ const subject = (properties: Readonly<Record<string, object>>) => ({
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
 })
 
-/** An object with exactly these. */
-const record = (properties: Readonly<Record<string, object>>) => ({
+/** An object with exactly these, and perhaps with some more. */
+const record = (properties: Readonly<Record<string, object>>, optional: Readonly<Record<string, object>> = {}) => ({
   type: 'object',
-  properties,
+  properties: { ...properties, ...optional },
   required: Object.keys(properties),
   additionalProperties: false,
 })
@@ -59,25 +59,37 @@ export const SCHEMAS = {
     required: ['for'],
   },
   Mode: record({ limit: string, mode }),
+  Modes: { type: 'array', items: ref('Mode') },
+  Limits: {
+    type: 'array',
+    items: record({
+      ...{ limit: string, key: { type: 'array', items: string }, mode },
+      when: { type: 'object', additionalProperties: { type: 'array', items: string } },
+      policy: { oneOf: [string, { type: 'object', additionalProperties: string }] },
+    }),
+  },
   RateLimitRequest: { type: 'object', description: 'envoy.service.ratelimit.v3.RateLimitRequest as proto3 JSON' },
 
   Limit: record({
     ...{ name: string, allowed: boolean, limit: number, remaining: number, resetAt: number, resetAfterMs: number },
     ...{ retryAfterMs: numberOrNever, shadow: boolean, cached: boolean },
   }),
-  Decision: record({
-    allowed: boolean,
-    reason: { enum: ['ok', 'limited', 'cost-exceeds-limit', 'blocked', 'too-many-holds', 'outage'] },
-    policy: { ...string, description: 'The limit that refused, or the one nearest to refusing.' },
-    limit: numberOrNever,
-    remaining: { ...numberOrNever, description: 'A cost of so much passes now, one more does not.' },
-    at: { ...number, description: 'Milliseconds since the epoch by the clock of the store, as are all times.' },
-    resetAt: number,
-    resetAfterMs: number,
-    retryAfterMs: { ...numberOrNever, description: '0 when allowed, null where the cost can never pass.' },
-    degraded: { enum: [false, 'open', 'local', 'closed'] },
-    limits: { type: 'array', items: ref('Limit') },
-  }),
+  Decision: record(
+    {
+      allowed: boolean,
+      reason: { enum: ['ok', 'limited', 'cost-exceeds-limit', 'blocked', 'too-many-holds', 'outage'] },
+      policy: { ...string, description: 'The limit that refused, or the one nearest to refusing.' },
+      limit: numberOrNever,
+      remaining: { ...numberOrNever, description: 'A cost of so much passes now, one more does not.' },
+      at: { ...number, description: 'Milliseconds since the epoch by the clock of the store, as are all times.' },
+      resetAt: number,
+      resetAfterMs: number,
+      retryAfterMs: { ...numberOrNever, description: '0 when allowed, null where the cost can never pass.' },
+      degraded: { enum: [false, 'open', 'local', 'closed'] },
+      limits: { type: 'array', items: ref('Limit') },
+    },
+    { note: { ...string, description: 'Where no limit applied.' } },
+  ),
   Decisions: { oneOf: [ref('Decision'), { type: 'array', items: { oneOf: [ref('Decision'), ref('Error')] } }] },
   Reserved: record({ id: { type: ['string', 'null'] }, decision: ref('Decision') }),
   Settlement: record({ reserved: whole, charged: whole, overdrawn: boolean }),

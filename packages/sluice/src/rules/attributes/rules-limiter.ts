@@ -5,6 +5,7 @@ import { applies, keyFor, mismatch, policyFor } from './applying.ts'
 import { type Attributes, costFrom } from './attributes.ts'
 import { type Explanation, explainLimit } from './explain.ts'
 import { isPlans, type RuleLimit } from './limit.ts'
+import { checkAttributes, namedAttributes } from './named-attributes.ts'
 import { type Rules, readRules } from './rules.ts'
 
 type LimiterMode = 'sync' | 'async'
@@ -20,6 +21,10 @@ export interface RulesLimiter<M extends LimiterMode = 'sync'> {
   readonly limiter: Limiter<Attributes, M>
   /** What each limit makes of a subject, and why; nothing is counted. */
   explain(subject: Attributes, options?: CostOption): Explanation[]
+  /** The mode of each limit now. */
+  readonly modes: ReadonlyMap<string, LimitMode>
+  /** Throws for an attribute that no rule names, with the nearest that one does. */
+  checkAttributes(subject: Attributes): void
   /** As `limiter.setMode`, which would forget the `when` of a limit without a key. */
   setMode(limit: string, mode: LimitMode): void
 }
@@ -30,6 +35,7 @@ export function rulesLimiter<M extends LimiterMode>(parsed: unknown, options: Ru
 export function rulesLimiter(parsed: unknown, options: RulesOptions<LimiterMode> = {}): RulesLimiter<LimiterMode> {
   const rules = readRules(parsed)
   const { name, prefix } = rules
+  const named = namedAttributes(rules)
   const modes = new Map(rules.limits.map(limit => [limit.name, limit.mode]))
   const limits = rules.limits.map(limit => [limit.name, limitOptions(limit, modes)] as const)
   // Not by `createLimiter`, which warns of a namesake: the rules of before are still in use while new ones are read.
@@ -41,6 +47,8 @@ export function rulesLimiter(parsed: unknown, options: RulesOptions<LimiterMode>
   return {
     rules,
     limiter,
+    modes,
+    checkAttributes: subject => checkAttributes(subject, named),
     explain: (subject, { cost = 1 } = {}) =>
       rules.limits.map(limit => explainLimit(limit, modes.get(limit.name)!, subject, cost)),
     setMode(limit, mode) {

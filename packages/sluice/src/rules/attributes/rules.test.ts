@@ -37,6 +37,7 @@ test('a file says what it says', () => {
     name: 'api',
     prefix: 'shop',
     trustedProxies: ['10.0.0.0/8', 'loopback'],
+    attributes: [],
   })
   expect(limits).toMatchObject([
     { name: 'per-ip', key: ['ip'], when: [], policy: slidingWindow({ limit: 60, window: '1m' }), mode: 'enforce' },
@@ -116,7 +117,7 @@ describe('what is wrong is told, all of it', () => {
     [{ limits: { '': IP } }, ["limits: expected a limit with a name, got ''"]],
     [
       { limit: {}, limits: { ip: IP } },
-      ["the file: expected one of store, name, prefix, trusted_proxies, limits, got 'limit'; write limits"],
+      ["the file: expected one of store, name, prefix, trusted_proxies, attributes, limits, got 'limit'; write limits"],
     ],
     [
       { domain: 'edge', descriptors: [] },

@@ -9,10 +9,12 @@ export interface Rules {
   readonly prefix: string
   /** Ranges, or how many proxies stand in front. */
   readonly trustedProxies: readonly string[] | number | undefined
+  /** Attributes that checks may bring though no limit needs them. */
+  readonly attributes: readonly string[]
   readonly limits: readonly RuleLimit[]
 }
 
-const MEMBERS = ['store', 'name', 'prefix', 'trusted_proxies', 'limits']
+const MEMBERS = ['store', 'name', 'prefix', 'trusted_proxies', 'attributes', 'limits']
 const STORE = /^(memory$|rediss?:\/\/.|redis-cluster:\/\/.)/
 
 /** Checks a parsed rules file; throws `RulesError` with everything that is wrong with it. */
@@ -28,11 +30,13 @@ function readFile(file: ConfigNode): Rules | undefined {
   if (members === undefined) return undefined
   const store = members.get('store')
   const proxies = members.get('trusted_proxies')
+  const attributes = members.get('attributes')
   const rules = {
     store: store && readStore(store),
     name: members.get('name')?.text('a name') ?? 'default',
     prefix: members.get('prefix')?.text('a prefix') ?? 'sluice',
     trustedProxies: proxies && readProxies(proxies),
+    attributes: (attributes && readNames(attributes)) ?? [],
   }
   const limits = readLimits(file.member('limits'))
   return limits && { ...rules, limits }
@@ -64,6 +68,11 @@ function readProxies(node: ConfigNode): string[] | number | undefined {
   if (typeof value === 'number') return Number.isInteger(value) && value >= 0 ? value : node.wrong(what)
   const ranges = node.items(what)
   return ranges?.flatMap(range => range.text("an address range such as '10.0.0.0/8'") ?? [])
+}
+
+function readNames(node: ConfigNode): string[] | undefined {
+  const what = 'a list of attributes'
+  return node.items(what)?.flatMap(item => item.text(what) ?? [])
 }
 
 function isDescriptorFile(value: unknown): boolean {

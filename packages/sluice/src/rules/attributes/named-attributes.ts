@@ -1,0 +1,30 @@
+import { nearestName } from '../../check-options.ts'
+import { expected } from '../../errors.ts'
+import type { Attributes } from './attributes.ts'
+import { isPlans } from './limit.ts'
+import type { Rules } from './rules.ts'
+
+/** What a request over HTTP always has: the decision endpoint tells them, whether a limit needs them or not. */
+const OF_REQUESTS = ['ip', 'method', 'route', 'host', 'proto']
+
+/** Every attribute that rules name, and those of requests. */
+export function namedAttributes({ limits, attributes }: Rules): ReadonlySet<string> {
+  const names = new Set([...OF_REQUESTS, ...attributes])
+  for (const { key, when, cost, policy } of limits) {
+    for (const attribute of key) names.add(attribute)
+    for (const { attribute } of when) names.add(attribute)
+    if (typeof cost === 'string') names.add(cost)
+    if (isPlans(policy)) names.add(policy.by)
+  }
+  return names
+}
+
+/** A subject with an attribute that no rule names is a mistake: the limit that was meant would not apply. */
+export function checkAttributes(subject: Attributes, named: ReadonlySet<string>): void {
+  for (const name of Object.keys(subject)) {
+    if (named.has(name)) continue
+    const meant = nearestName(name, [...named])
+    const advice = meant === undefined ? 'if it is to be sent all the same, list it under attributes' : `write ${meant}`
+    throw expected('SLUICE_BAD_KEY', 'attributes that the rules name', name, advice)
+  }
+}
