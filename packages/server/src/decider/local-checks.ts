@@ -4,23 +4,24 @@ import { type Awaitable, andThen } from '../awaitable.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { CurrentRules } from './current-rules.ts'
 import type { Actual, CheckRequest, Checks, LimitDescription, Reserved } from './decider.ts'
-import type { LocalOptions } from './local-decider.ts'
 import type { Reservations } from './reservations.ts'
 
 /** Of a reservation that passed, where this process keeps too many: some expire every second. */
 const NO_ROOM: Partial<DecisionJson> = { allowed: false, reason: 'too-many-holds', retryAfterMs: 1000 }
 
+export interface ChecksOptions {
+  readonly metrics: Metrics
+  /** Told the names of the attributes of a check that no limit applied to. */
+  readonly onNothingApplied: (attributes: readonly string[]) => void
+}
+
 export class LocalChecks implements Checks {
   private readonly rules: CurrentRules
   private readonly reservations: Reservations
   private readonly metrics: Metrics
-  private readonly onNothingApplied: LocalOptions['onNothingApplied']
+  private readonly onNothingApplied: ChecksOptions['onNothingApplied']
 
-  constructor(
-    rules: CurrentRules,
-    reservations: Reservations,
-    { metrics, onNothingApplied }: Pick<LocalOptions, 'metrics' | 'onNothingApplied'>,
-  ) {
+  constructor(rules: CurrentRules, reservations: Reservations, { metrics, onNothingApplied }: ChecksOptions) {
     this.onNothingApplied = onNothingApplied
     this.rules = rules
     this.reservations = reservations

@@ -1,10 +1,9 @@
 import type { Store } from 'sluice'
 import { type RlsOptions, rls, rulesLimiter } from 'sluice/rules'
-import type { Metrics } from '../metrics/metrics.ts'
 import type { Throttle } from '../resp/throttle/throttle.ts'
 import { CurrentRules } from './current-rules.ts'
 import type { Decider } from './decider.ts'
-import { LocalChecks } from './local-checks.ts'
+import { type ChecksOptions, LocalChecks } from './local-checks.ts'
 import { LocalDescriptors } from './local-descriptors.ts'
 import { LocalOperations } from './local-operations.ts'
 import { HeldReservations, SealedReservations } from './reservations.ts'
@@ -15,13 +14,10 @@ export interface ParsedRules {
   readonly envoy: readonly unknown[]
 }
 
-export interface LocalOptions extends Pick<RlsOptions, 'counting' | 'shadow'> {
+export interface LocalOptions extends ChecksOptions, Pick<RlsOptions, 'counting' | 'shadow'> {
   readonly store: Store
   readonly throttle: Throttle
-  readonly metrics: Metrics
   readonly onEvent: NonNullable<RlsOptions['onEvent']>
-  /** Told the names of the attributes of a check that no limit applied to. */
-  readonly onNothingApplied: (attributes: readonly string[]) => void
   /** Told of each call of Envoy while there are no rules for it. */
   readonly onNoEnvoyRules: () => void
   /** Seals the ids of reservations in a store that processes share. */
