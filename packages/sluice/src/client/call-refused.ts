@@ -1,4 +1,5 @@
 import { brand } from '../brand.ts'
+import { formatMs } from '../duration.ts'
 import { type ErrorCode, withCode } from '../errors.ts'
 
 /** A call was not made. `retryAfterMs` is how long until the same call can be made; `Infinity` if no wait helps. */
@@ -16,13 +17,16 @@ export class CallRefused extends Error {
 brand('CallRefused', CallRefused)
 
 export function tooLong(retryAfterMs: number): CallRefused {
-  const again =
-    retryAfterMs === Infinity
-      ? 'it can never be made'
-      : `try again in ${Number((retryAfterMs / 1000).toPrecision(3))} s`
+  const again = retryAfterMs === Infinity ? 'it can never be made' : `try again in ${shownWait(retryAfterMs)}`
   return new CallRefused(
     'SLUICE_WAIT_TOO_LONG',
     `this call would have to wait longer than it may: ${again}`,
     retryAfterMs,
   )
+}
+
+/** A long wait to the hour, a short one to the second: nobody plans by more. */
+function shownWait(ms: number): string {
+  const step = ms > 172_800_000 ? 3_600_000 : ms > 7_200_000 ? 60_000 : ms > 10_000 ? 1000 : 1
+  return formatMs(Math.ceil(ms / step) * step)
 }

@@ -141,6 +141,17 @@ describe('the backlog', () => {
     await expect(late).rejects.toMatchObject({ code: 'SLUICE_WAIT_TOO_LONG', retryAfterMs: 500 })
   })
 
+  test('a call whose slot is in time starts, even where the timer rings a moment late', async () => {
+    const { clock, started, call, failed } = stage({ maxWait: '1s' })
+    void call('a')
+    void call('b')
+    await flush()
+    clock.advance(1003)
+    await flush()
+    expect(started).toEqual(['a at 0', 'b at 1003'])
+    expect(failed).toEqual([])
+  })
+
   test('tells of pressure once on the way up and once on the way down', async () => {
     const told: unknown[] = []
     const { clock, call } = stage({ maxBacklog: 10, onPressure: pressure => told.push(pressure) })

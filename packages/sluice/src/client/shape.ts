@@ -76,7 +76,7 @@ class ShapedCall {
     this.resolve = resolve
     this.reject = reject
     this.since = shaper.clock.now()
-    this.slot = { owner: this, controller }
+    this.slot = { owner: this, booker: this, controller }
     signal?.addEventListener('abort', this)
   }
 
@@ -100,6 +100,8 @@ class ShapedCall {
 /** A booked start. Its owner may change: when the time comes, the first call in the queue takes it. */
 interface Slot {
   owner: ShapedCall | undefined
+  /** Whom the start was promised, in time. */
+  readonly booker: ShapedCall
   readonly controller: AbortController | undefined
 }
 
@@ -249,16 +251,17 @@ class Shaper {
     const { owner } = slot
     slot.owner = undefined
     this.ready++
-    const first = this.startNext()
+    const first = this.startNext(slot.booker)
     // Another call started in this slot, so its former owner takes over the slot of that call.
     if (owner === undefined || first === undefined || first === owner) return
     first.slot.owner = owner
     owner.slot = first.slot
   }
 
-  private startNext(): ShapedCall | undefined {
+  /** `booker` starts in any case: its slot is in time, even where the timer rings a moment late. */
+  private startNext(booker?: ShapedCall): ShapedCall | undefined {
     if (this.ready === 0 || this.running >= this.concurrency) return undefined
-    const call = this.next()
+    const call = this.next(booker)
     this.ready = call === undefined ? 0 : this.ready - 1
     if (call === undefined) return undefined
     this.running++
@@ -272,10 +275,10 @@ class Shaper {
   }
 
   /** The first call that is not too old. A call that others of higher priority overtook for too long is refused. */
-  private next(): ShapedCall | undefined {
+  private next(booker: ShapedCall | undefined): ShapedCall | undefined {
     for (let call = this.queue.shift(); call !== undefined; call = this.queue.shift()) {
       const ageMs = this.clock.now() - call.since
-      if (ageMs <= this.maxWaitMs) return call
+      if (call === booker || ageMs <= this.maxWaitMs) return call
       call.fail(tooLong(0))
     }
     return undefined
