@@ -68,10 +68,14 @@ export class Site {
   }
 
   /** `sluice` with these words. Its output is handed over as it comes. */
-  sluice(words: readonly string[], heard: (text: string) => void): ChildProcess {
+  sluice(words: readonly string[], heard: (text: string) => void, heapMb?: number): ChildProcess {
     const [program, ...rest] = [...this.command.words, ...words]
     const child = spawn(program!, rest, {
-      env: { ...process.env, ...this.command.env },
+      env: {
+        ...process.env,
+        ...this.command.env,
+        ...(heapMb !== undefined && { NODE_OPTIONS: `--max-old-space-size=${heapMb}` }),
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     for (const stream of [child.stdout, child.stderr]) stream!.setEncoding('utf8').on('data', heard)
@@ -84,16 +88,18 @@ export class Site {
   }
 
   /** The service by rules of this text, on free ports of loopback, once its doors are open. */
-  async service(rules: string, flags: readonly string[] = []): Promise<Service> {
+  async service(rules: string, flags: readonly string[] = [], heapMb?: number): Promise<Service> {
     const file = join(this.folder(), 'rules.yaml')
     writeFileSync(file, rules)
     const ports = ['--http-port', '0', '--grpc-port', '0', '--resp-port', '0']
     let output = ''
     const child = await new Promise<ChildProcess>((resolve, reject) => {
-      const started = this.sluice(['serve', file, ...ports, ...flags], text => {
+      const words = ['serve', file, ...ports, ...flags]
+      const heard = (text: string) => {
         output += text
         if (DOORS.test(output)) resolve(started)
-      })
+      }
+      const started = this.sluice(words, heard, heapMb)
       const failed = () => reject(new Error(`the service did not start:\n${output}`))
       started.once('close', failed)
       setTimeout(failed, LONGEST_START_MS).unref()

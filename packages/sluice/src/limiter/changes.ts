@@ -20,7 +20,9 @@ export class Changes {
     const byStore = new Map<Store, Change[]>()
     for (const change of changes) {
       const { store } = limitOf(change.charge)
-      byStore.set(store, [...(byStore.get(store) ?? []), change])
+      const part = byStore.get(store)
+      if (part === undefined) byStore.set(store, [change])
+      else part.push(change)
     }
     const made = allOf([...byStore].map(([store, part]): Maybe<number[]> => store.amend(part)))
     return andThen(made, amounts => {

@@ -145,3 +145,19 @@ test('a timer is added and removed in about log n comparisons', () => {
   // Each step up or down compares at most two pairs of times, equals included.
   expect(reads).toBeLessThan(2 * COUNT * 8 * Math.log2(COUNT))
 })
+
+test('what sixty thousand give back together costs each as much as what a few do', { timeout: 30_000 }, async () => {
+  const { limiter } = world(booked)
+  const leaving = new AbortController()
+  const gone = await crowd(
+    limiter,
+    Array.from({ length: 60_000 }, () => leaving.signal),
+  )
+  const before = process.cpuUsage()
+  leaving.abort()
+  await flush()
+  const { user, system } = process.cpuUsage(before)
+  expect(gone.left).toBe(60_000)
+  // A fifth of a second of this process's own time. Where each looked at all before it, it was many seconds.
+  expect((user + system) / 1e6).toBeLessThan(2.5)
+})
