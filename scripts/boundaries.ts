@@ -53,6 +53,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'limiter/',
     'basics',
   ],
+  compat: [...STORE_CONTRACT, 'stores/redis/', 'limiter/', 'http/address/', 'basics'],
   client: ['limiter/', 'http/response/headers.ts', 'http/response/headers/', 'basics'],
   overload: ['limiter/', 'type http/guard/', 'basics'],
   telemetry: ['type limiter/', 'type http/guard/', 'basics'],
@@ -70,7 +71,8 @@ export const SIBLINGS: readonly RegExp[] = [
 export const ENTRY_POINTS: readonly string[] = [
   ...['sluice', 'sluice/redis', 'sluice/rules', 'sluice/http', 'sluice/express', 'sluice/fastify', 'sluice/hono'],
   ...['sluice/koa', 'sluice/nest', 'sluice/fetch', 'sluice/node', 'sluice/client', 'sluice/overload'],
-  ...['sluice/telemetry', 'sluice/testing'],
+  ...['sluice/telemetry', 'sluice/testing', 'sluice/compat/express-rate-limit', 'sluice/compat/fastify-rate-limit'],
+  'sluice/compat/rate-limiter-flexible',
 ]
 
 /** Optional peers that a library file loads at run time. Nest tells a refusal from a fault by the class of its exception. */

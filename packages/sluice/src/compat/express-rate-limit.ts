@@ -1,0 +1,205 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import type { Decision } from '../decision.ts'
+import { expected } from '../errors.ts'
+import { clientAddress } from '../http/address/client-address.ts'
+import type { Store } from '../stores/store.ts'
+import { checkPeerOptions, sluiceStore, windowLimiter } from './window-limiter.ts'
+
+/** A value, or a function of the request that answers it. */
+type PerRequest<T> = T | ((request: Request, response: Response) => T | Promise<T>)
+type HeaderDraft = 'draft-6' | 'draft-7' | 'draft-8'
+
+/** The options of express-rate-limit 8. */
+export interface Options {
+  windowMs: number
+  limit: PerRequest<number>
+  max: PerRequest<number>
+  // biome-ignore lint/suspicious/noExplicitAny: so it is in express-rate-limit; whatever `response.send` takes.
+  message: PerRequest<any>
+  statusCode: number
+  legacyHeaders: boolean
+  standardHeaders: boolean | HeaderDraft
+  identifier: PerRequest<string>
+  requestPropertyName: string
+  skipFailedRequests: boolean
+  skipSuccessfulRequests: boolean
+  keyGenerator: (request: Request, response: Response) => string | Promise<string>
+  ipv6Subnet: number
+  handler: (request: Request, response: Response, next: NextFunction, options: Options) => void
+  skip: (request: Request, response: Response) => boolean | Promise<boolean>
+  requestWasSuccessful: (request: Request, response: Response) => boolean | Promise<boolean>
+  /** `memoryStore()` or `redisStore(client)` of Sluice. */
+  store: Store
+  passOnStoreError: boolean
+  /** Taken and not used: Sluice checks its options itself. */
+  validate: boolean | object
+}
+
+/** What stands on the request: `request.rateLimit`. Refused requests are not counted, so `used` ends at `limit`. */
+export interface RateLimitInfo {
+  limit: number
+  used: number
+  remaining: number
+  resetTime: Date
+  key: string
+}
+
+export type RateLimitRequestHandler = RequestHandler & {
+  resetKey(key: string): Promise<void>
+  getKey(key: string): Promise<{ totalHits: number; resetTime: Date } | undefined>
+}
+
+const DEFAULTS = {
+  windowMs: 60_000,
+  limit: 5,
+  message: 'Too many requests, please try again later.',
+  statusCode: 429,
+  legacyHeaders: true,
+  standardHeaders: false,
+  requestPropertyName: 'rateLimit',
+  skipFailedRequests: false,
+  skipSuccessfulRequests: false,
+  ipv6Subnet: 56,
+  passOnStoreError: false,
+  skip: () => false,
+  requestWasSuccessful: (_: Request, { statusCode }: Response) => statusCode < 400,
+  handler: sendMessage,
+} satisfies Partial<Options>
+const KNOWN = [...Object.keys(DEFAULTS), 'max', 'identifier', 'keyGenerator', 'store', 'validate']
+const INSTEAD = {
+  retryAfter: 'use handler, which may set the header',
+  logger: 'outages are told by onEvent of the store',
+}
+
+/** `import { rateLimit } from 'sluice/compat/express-rate-limit'` in place of the package of that name. */
+export function rateLimit(passed: Partial<Options> = {}): RateLimitRequestHandler {
+  const given = checkPeerOptions('rateLimit()', passed, KNOWN, INSTEAD)
+  const options = { ...DEFAULTS, ...given, limit: given.limit ?? given.max ?? DEFAULTS.limit } as Options
+  const { windowMs, requestPropertyName, legacyHeaders, standardHeaders } = options
+  const keyOf = options.keyGenerator ?? ((request: Request) => ipKeyGenerator(request.ip, options.ipv6Subnet))
+  const store = sluiceStore('rateLimit()', options.store)
+  const onOutage = options.passOnStoreError ? 'open' : 'closed'
+  const limiter = windowLimiter(`express-rate-limit ${++made}`, { store, onOutage })
+
+  async function limited(request: Request, response: Response, next: NextFunction): Promise<void> {
+    if (await options.skip(request, response)) return next()
+    const key = await keyOf(request, response)
+    const limit = await answerOf(options.limit, request, response)
+    const decision = await limiter.consume({ key, limit, windowMs })
+    if (decision.degraded === 'open') return next()
+    if (decision.degraded === 'closed') throw new Error('the store of the rate limiter is down')
+    const info = infoOf(decision, key, windowMs)
+    Object.assign(request, { [requestPropertyName]: info })
+    const resetSeconds = Math.ceil((limit === 0 ? windowMs : decision.resetAfterMs) / 1000)
+    if (legacyHeaders) setLegacyHeaders(response, info)
+    if (standardHeaders !== false) {
+      const name = await answerOf(options.identifier ?? `${limit}-in-${windowText(windowMs)}`, request, response)
+      setStandardHeaders(response, standardHeaders, info, resetSeconds, windowMs, name)
+    }
+    if (decision.allowed) {
+      refundLater(decision, request, response)
+      return next()
+    }
+    if (legacyHeaders || standardHeaders !== false) response.setHeader('Retry-After', resetSeconds)
+    await options.handler(request, response, next, options)
+  }
+
+  /** A request counts until its response says otherwise. */
+  function refundLater(decision: Decision, request: Request, response: Response): void {
+    const { skipFailedRequests, skipSuccessfulRequests } = options
+    if (!skipFailedRequests && !skipSuccessfulRequests) return
+    response.once('close', async () => {
+      const succeeded = response.writableFinished && (await options.requestWasSuccessful(request, response))
+      if (succeeded ? skipSuccessfulRequests : skipFailedRequests) await limiter.refund(decision)
+    })
+  }
+
+  const middleware = (request: Request, response: Response, next: NextFunction) =>
+    void limited(request, response, next).catch(next)
+  const subjectOf = (key: string) => {
+    if (typeof options.limit === 'number') return { key, limit: options.limit, windowMs }
+    throw expected('SLUICE_NOT_SUPPORTED', 'getKey() and resetKey() with limit as a number', options.limit)
+  }
+  return Object.assign(middleware, {
+    async resetKey(key: string): Promise<void> {
+      await limiter.reset(subjectOf(key))
+    },
+    async getKey(key: string): ReturnType<RateLimitRequestHandler['getKey']> {
+      const { used, resetTime } = infoOf(await limiter.peek(subjectOf(key), { cost: 0 }), key, windowMs)
+      return used === 0 ? undefined : { totalHits: used, resetTime }
+    },
+  })
+}
+
+export default rateLimit
+
+/** Each limiter counts for itself, in the order in which an application makes them: the same in each of its processes. */
+let made = 0
+
+/** An address as a key: of an IPv6 address its network. */
+export function ipKeyGenerator(ip: string | undefined, ipv6Subnet = 56): string {
+  return clientAddress({ ipv6Prefix: ipv6Subnet })(ip, () => undefined)
+}
+
+async function answerOf<T>(value: PerRequest<T>, request: Request, response: Response): Promise<T> {
+  return typeof value === 'function'
+    ? (value as (request: Request, response: Response) => T | Promise<T>)(request, response)
+    : value
+}
+
+/** A limit of 0 has no window that ends: as in express-rate-limit, it is said to be a whole one. */
+function infoOf({ limit, remaining, at, resetAt }: Decision, key: string, windowMs: number): RateLimitInfo {
+  const resetTime = new Date(Math.ceil(limit === 0 ? at + windowMs : resetAt))
+  return { limit, used: limit - remaining, remaining, resetTime, key }
+}
+
+async function sendMessage(request: Request, response: Response, _: NextFunction, options: Options): Promise<void> {
+  response.status(options.statusCode)
+  const message: unknown = await answerOf(options.message, request, response)
+  if (!response.writableEnded) response.send(message)
+}
+
+function setLegacyHeaders(response: Response, { limit, remaining, resetTime }: RateLimitInfo): void {
+  if (response.headersSent) return
+  response.setHeader('X-RateLimit-Limit', limit)
+  response.setHeader('X-RateLimit-Remaining', remaining)
+  response.setHeader('X-RateLimit-Reset', Math.ceil(resetTime.getTime() / 1000))
+}
+
+function setStandardHeaders(
+  response: Response,
+  draft: true | HeaderDraft,
+  { limit, remaining }: RateLimitInfo,
+  reset: number,
+  windowMs: number,
+  name: string,
+): void {
+  if (response.headersSent) return
+  const window = Math.ceil(windowMs / 1000)
+  if (draft === 'draft-8') {
+    response.append('RateLimit-Policy', `"${name}"; q=${limit}; w=${window}`)
+    response.append('RateLimit', `"${name}"; r=${remaining}; t=${reset}`)
+    return
+  }
+  response.setHeader('RateLimit-Policy', `${limit};w=${window}`)
+  if (draft === 'draft-7') {
+    response.setHeader('RateLimit', `limit=${limit}, remaining=${remaining}, reset=${reset}`)
+    return
+  }
+  response.setHeader('RateLimit-Limit', limit)
+  response.setHeader('RateLimit-Remaining', remaining)
+  response.setHeader('RateLimit-Reset', reset)
+}
+
+/** As express-rate-limit names it: `15min`. */
+function windowText(windowMs: number): string {
+  const [size, unit] = UNITS.find(([ms]) => windowMs >= ms) ?? [1, 'ms']
+  return `${Math.floor(windowMs / size)}${unit}`
+}
+
+const UNITS = [
+  [86_400_000, 'day'],
+  [3_600_000, 'hr'],
+  [60_000, 'min'],
+  [1000, 'sec'],
+] as const

@@ -1,0 +1,97 @@
+import { RateLimiterMemory as Peer, type RateLimiterRes as PeerRes } from 'rate-limiter-flexible'
+import { startRedis } from 'sluice-harness'
+import { describe, expect, test } from 'vitest'
+import { ioredis } from '../fixtures/redis/clients.ts'
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from './rate-limiter-flexible.ts'
+
+type Limiter = Pick<RateLimiterMemory, 'consume' | 'get' | 'penalty' | 'reward' | 'block' | 'delete'>
+type Step = (limiter: Limiter) => Promise<RateLimiterRes | PeerRes | boolean | null>
+
+/** What each step gives: times to the second, since the two are not asked at once. */
+async function told(limiter: Limiter, steps: readonly Step[]): Promise<unknown[]> {
+  const results: unknown[] = []
+  for (const step of steps) {
+    const result = await step(limiter).then(
+      value => ['resolves', value] as const,
+      (error: unknown) => ['rejects', error] as const,
+    )
+    const [how, value] = result
+    if (typeof value !== 'object' || value === null) results.push([how, value])
+    else {
+      const { remainingPoints, msBeforeNext, consumedPoints } = value as RateLimiterRes
+      results.push([how, remainingPoints, Math.ceil(msBeforeNext / 1000), consumedPoints])
+    }
+  }
+  return results
+}
+
+const consume =
+  (points?: number): Step =>
+  limiter =>
+    limiter.consume('a', points)
+
+describe('gives what rate-limiter-flexible gives', () => {
+  test.each<[says: string, steps: readonly Step[]]>([
+    ['consume', [consume(), consume(), consume(2)]],
+    ['get', [limiter => limiter.get('a'), consume(2), limiter => limiter.get('a'), limiter => limiter.get('b')]],
+    ['reward', [consume(3), limiter => limiter.reward('a', 2), consume()]],
+    ['penalty', [consume(), limiter => limiter.penalty('a', 2), limiter => limiter.get('a')]],
+    ['delete', [consume(3), limiter => limiter.delete('a'), consume(), limiter => limiter.delete('b')]],
+  ])('%s', async (_, steps) => {
+    const options = { points: 5, duration: 60 }
+    const theirs = await told(new Peer(options) as unknown as Limiter, steps)
+    expect(await told(new RateLimiterMemory(options), steps)).toEqual(theirs)
+  })
+
+  test('a refusal, but that it consumes nothing', async () => {
+    const limiter = new RateLimiterMemory({ points: 2, duration: 60 })
+    await limiter.consume('a', 2)
+    const refused = await limiter.consume('a').catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(RateLimiterRes)
+    expect(refused).toMatchObject({ remainingPoints: 0, consumedPoints: 2, isFirstInDuration: false })
+    expect(await new RateLimiterMemory({ points: 2, duration: 60 }).consume('a')).toMatchObject({
+      isFirstInDuration: true,
+    })
+  })
+
+  test('a block', async () => {
+    for (const limiter of [new RateLimiterMemory({ points: 5, duration: 1 }), new Peer({ points: 5, duration: 1 })]) {
+      await limiter.block('a', 30)
+      const refused = await limiter.consume('a').catch((error: unknown) => error as RateLimiterRes)
+      expect(Math.ceil(refused.msBeforeNext / 1000)).toBe(30)
+    }
+  })
+
+  test('blockDuration, after the first refusal', async () => {
+    for (const Class of [RateLimiterMemory, Peer]) {
+      const limiter = new Class({ points: 1, duration: 1, blockDuration: 30 })
+      await limiter.consume('a')
+      await limiter.consume('a').catch(() => {})
+      const refused = await limiter.consume('a').catch((error: unknown) => error as RateLimiterRes)
+      expect(Math.ceil(refused.msBeforeNext / 1000)).toBe(30)
+    }
+  })
+})
+
+test('two limiters over one Redis share a count', async () => {
+  const server = await startRedis()
+  const storeClient = await ioredis(server)
+  const [one, two] = [1, 2].map(
+    () => new RateLimiterRedis({ storeClient, points: 3, duration: 60, keyPrefix: 'mails' }),
+  )
+  expect(await one!.consume('a', 2)).toMatchObject({ remainingPoints: 1 })
+  expect(await two!.consume('a')).toMatchObject({ remainingPoints: 0 })
+  await expect(two!.consume('a')).rejects.toBeInstanceOf(RateLimiterRes)
+  storeClient.disconnect()
+  await server.stop()
+})
+
+test.each<[options: object, code: string, message: string]>([
+  [{ insuranceLimiter: {} }, 'SLUICE_NOT_SUPPORTED', 'without insuranceLimiter'],
+  [{ execEvenly: true }, 'SLUICE_NOT_SUPPORTED', 'use wait()'],
+  [{ pints: 5 }, 'SLUICE_BAD_OPTION', "got 'pints'"],
+])('%o is refused by name', (options, code, message) => {
+  expect(() => new RateLimiterMemory(options)).toThrow(
+    expect.objectContaining({ code, message: expect.stringContaining(message) }),
+  )
+})
