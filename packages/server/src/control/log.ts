@@ -4,7 +4,7 @@ export interface Log {
   warn(message: string, details?: object): void
 }
 
-type Level = keyof Log
+type LogLevel = keyof Log
 
 /** `text` is `time level message {"detail":…}`; `json` has all of it in one object a line. */
 export function consoleLog(format: string): Log {
@@ -15,11 +15,11 @@ export function consoleLog(format: string): Log {
   }
 }
 
-function textLine(level: Level, message: string, details?: object): string {
+function textLine(level: LogLevel, message: string, details?: object): string {
   const more = details === undefined ? '' : ` ${JSON.stringify(details)}`
   return `${new Date().toISOString()} ${level} ${message}${more}`
 }
 
-function jsonLine(level: Level, message: string, details?: object): string {
+function jsonLine(level: LogLevel, message: string, details?: object): string {
   return JSON.stringify({ ...details, time: new Date().toISOString(), level, message })
 }
