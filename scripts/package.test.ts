@@ -297,9 +297,11 @@ test('npx runs the command of the service in an empty folder', { timeout: SLOW_M
   await mkdir(folder)
   await writeFile(join(folder, 'rules.yaml'), 'limits:\n  per-ip: { key: ip, sliding-window: 60/1m }\n')
   const env = { ...process.env, npm_config_registry: registry.address, npm_config_cache: join(work, 'cache') }
-  const npx = (...words: string[]) => run('npx', ['--yes', '-p', 'sluice-server', 'sluice', ...words], folder, env)
-  expect(await npx('check', 'rules.yaml')).toBe('rules.yaml: 1 limit, ready to serve\n')
+  const npx = (...words: string[]) => run('npx', ['--yes', ...words], folder, env)
+  expect(await npx('-p', 'sluice-server', 'sluice', 'check', 'rules.yaml')).toBe(
+    'rules.yaml: 1 limit, ready to serve\n',
+  )
   const { version } = await manifestOf('sluice-server')
-  expect(await npx('--version')).toBe(`sluice ${version}\n`)
+  expect(await npx('sluice-server', '--version')).toBe(`sluice ${version}\n`)
   await registry.close()
 })
