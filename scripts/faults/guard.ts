@@ -16,7 +16,7 @@ export const guardFaults: readonly Fault[] = [
     part: 'guard',
     says: 'the fields of a limiter that was asked before are written over',
     file: 'http/adapters/node-exchange.ts',
-    find: 'there.includes(lower) ? joined(response.getHeader(lower), value) : value',
+    find: 'there.includes(lower) ? joined(response.getHeader(lower), value, guard) : value',
     replace: 'there.includes(lower) ? value : value',
     tests: ['http/adapters/node-exchange.test.ts'],
   },

@@ -1,8 +1,11 @@
 import { brand } from '../../brand.ts'
 import type { Clock } from '../../clock.ts'
-import type { Decision } from '../../decision.ts'
+import type { Decision, LimitState } from '../../decision.ts'
+import type { Duration } from '../../duration.ts'
+import { expected } from '../../errors.ts'
 import { ChargedDecision } from '../../limiter/charged-decision.ts'
 import { noticed } from '../../limiter/create.ts'
+import type { LimitInspection } from '../../limiter/inspection.ts'
 import { encodeKey } from '../../limiter/key.ts'
 import type { LimiterOptions } from '../../limiter/limiter.ts'
 import type { LimitMode, LimitOptions } from '../../limiter/limits.ts'
@@ -27,6 +30,7 @@ import type { GuardEvent } from './guard-event.ts'
 import { type GuardLimit, LONGEST_RESPONSE } from './guard-limit.ts'
 import { checkGuardOptions, type GuardOptions, type GuardSettings } from './guard-options.ts'
 import { type FinishLookups, Lookups } from './lookups.ts'
+import { Operators, type OperatorTarget } from './operators.ts'
 import type { Outcome } from './outcome.ts'
 import { type Preflights, preflightsOf } from './preflights.ts'
 import { Reporter } from './reporter.ts'
@@ -73,6 +77,7 @@ export class Guard {
   /** Empty where it has none. */
   private readonly fieldName: string
   private readonly routes: RouteGuards<Guard>
+  private readonly operators: Operators
   private off = false
   /** 2 for more often than once. */
   private timesAsked = 0
@@ -93,8 +98,7 @@ export class Guard {
     this.site = siteOf(settings, (code, message) => this.reporter.warn(code, message))
     this.lists = new AccessLists(settings)
     const all = Object.values(limits)
-    const someFunctions = skip !== undefined || all.some(hasFunctions)
-    const context = { reporter: this.reporter, clock: this.clock, someFunctions, lookupMs }
+    const context = { reporter: this.reporter, clock: this.clock, lookupMs }
     this.safe = safeLimits(limits, context)
     for (const [limit, { mode }] of Object.entries(limits)) if (mode === 'off') this.offLimits.add(limit)
     this.lookups = new Lookups(skip && this.skipFunction(skip, lookupMs), this.safe, limit => this.offLimits.has(limit))
@@ -106,6 +110,7 @@ export class Guard {
       false,
     )
     this.limiter = limiter
+    this.operators = new Operators(this.limiter, limits, this.safe, this.site)
     if (!isForRoute) noticed(limiter)
     const bucketId = (bucket: readonly string[]) => hashOf(encodeKey([prefix, name, ...bucket], name)).slice(0, 16)
     this.responseFields = new ResponseFields(
@@ -163,6 +168,40 @@ export class Guard {
     return limit === undefined || Object.hasOwn(this.bound, limit) || this.routes.have(limit)
   }
 
+  /** Forgets what is counted for a key. */
+  reset(target: OperatorTarget): Maybe<void> {
+    return this.operatorsFor('reset', target).reset(target)
+  }
+
+  /** Refuses a key for so long. */
+  block(target: OperatorTarget & { for: Duration | 'forever' }): Maybe<void> {
+    return this.operatorsFor('block', target).block(target)
+  }
+
+  unblock(target: OperatorTarget): Maybe<void> {
+    return this.operatorsFor('unblock', target).unblock(target)
+  }
+
+  /** Charges a key without refusal, at most one limit over. */
+  penalize(target: OperatorTarget & { cost: number }): Maybe<void> {
+    return this.operatorsFor('penalize', target).penalize(target)
+  }
+
+  /** Sets how much is left for a key. */
+  set(target: OperatorTarget & { remaining: number }): Maybe<void> {
+    return this.operatorsFor('set', target).set(target)
+  }
+
+  /** How the limit stands for a key, and whether a cost would pass; undefined if it is off. Takes nothing. */
+  peek(target: OperatorTarget & { cost?: number }): Maybe<LimitState | undefined> {
+    return this.operatorsFor('peek', target).peek(target)
+  }
+
+  /** What is kept of a key, as data. */
+  inspect(target: OperatorTarget): Maybe<LimitInspection> {
+    return this.operatorsFor('inspect', target).inspect(target)
+  }
+
   close(): Maybe<void> {
     this.routes.close()
     this.preflights?.close()
@@ -209,6 +248,27 @@ export class Guard {
     this.reporter.decision(decision, facts)
     if (decision.allowed) return undefined
     return { ...this.refusedBy(this.refusal(decision, facts)), expose: this.responseFields.exposed }
+  }
+
+  /** Those of this guard, or of the route that alone has the limit or that is named. */
+  private operatorsFor(call: string, target: OperatorTarget): Operators {
+    const { limit, route } = Object(target) as Partial<OperatorTarget>
+    if (route === undefined && typeof limit === 'string' && Object.hasOwn(this.bound, limit)) return this.operators
+    const found = typeof limit === 'string' ? this.routes.having(limit, route) : []
+    if (found.length === 1) return found[0]![1].operators
+    if (found.length > 1) {
+      const names = found.map(([name]) => `'${name}'`).join(', ')
+      throw expected('SLUICE_UNKNOWN_LIMIT', `guard.${call}() with the route of limit '${limit}' (${names})`, route)
+    }
+    if (route !== undefined) throw expected('SLUICE_UNKNOWN_LIMIT', `a route that has limit '${limit}'`, route)
+    const names = Object.keys(this.bound)
+      .map(name => `'${name}'`)
+      .join(', ')
+    throw expected(
+      'SLUICE_UNKNOWN_LIMIT',
+      `guard.${call}() with the name of a limit (${names}, or one of a route)`,
+      limit,
+    )
   }
 
   private decide<Reply>(facts: RequestFacts, reply: Reply, reader: Reader<never, Reply>): Maybe<Outcome | undefined> {
@@ -340,10 +400,6 @@ const IN_CLUSTER =
   "this worker of a cluster counts in its own memory, so each worker allows the whole limit; use redisStore() of 'sluice/redis'"
 const UNTRUSTED =
   'X-Forwarded-For arrives from a peer that is not trusted, so it is not read and all behind that peer are one client; if it is your proxy, set trustProxy to its addresses'
-
-function hasFunctions({ key, when, policy, cost }: GuardLimit): boolean {
-  return [key, when, policy, cost].some(option => typeof option === 'function')
-}
 
 function holdsSlots(policy: PolicyLike): boolean {
   return policyOf(policy).kind === 'concurrency'

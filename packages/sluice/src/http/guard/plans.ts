@@ -9,6 +9,8 @@ export interface Plans<R = RequestView> {
   (r: R): Policy
   /** What somebody gets whose plan is not in the table. */
   readonly strictest: Policy
+  /** Of all plans, each once. */
+  readonly all: readonly Policy[]
   /** Adds a plan or changes one, at once. */
   set(plan: string, policy: PolicyLike): void
 }
@@ -58,6 +60,7 @@ export function plans(
   }
   return Object.defineProperties(Object.assign(choose, { set }), {
     strictest: { get: () => least },
+    all: { get: () => [...policies.values()] },
   }) as unknown as Plans
 }
 

@@ -31,6 +31,12 @@ export class RouteGuards<G extends SwitchableGuard> {
     return guard
   }
 
+  /** The routes that have the limit, by their names. */
+  having(limit: string, route?: string): [route: string, guard: G][] {
+    const named = [...this.guards.values()].flatMap(guards => [...guards])
+    return named.filter(([name, guard]) => (route === undefined || name === route) && guard.has(limit))
+  }
+
   /** A route may have put another limit in place of one of that name, or have one that no other has. */
   have(limit: string): boolean {
     return this.all().some(guard => guard.has(limit))

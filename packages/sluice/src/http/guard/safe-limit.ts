@@ -18,8 +18,6 @@ import { UserFunction } from './user-function.ts'
 export interface SafeLimitContext {
   readonly reporter: Reporter
   readonly clock: Clock
-  /** Some limit has a function, so any limit may have to be left out while others are looked at. */
-  readonly someFunctions: boolean
   /** How long a function of the user may take to answer. */
   readonly lookupMs: number
 }
@@ -120,11 +118,11 @@ export class SafeLimit {
   private limitOptions(): LimitOptions<RequestFacts, 'sync' | 'async'> {
     const { policy, cost, mode, rollout, replaces, bucket, blockFor, onOutage, store } = this.limit
     const { countWhen, settle, countAborted } = this.limit
-    const isKeyed = this.key !== undefined || this.context.someFunctions
     const keyOf = (facts: RequestFacts) => now(this.keyFor(facts))
     return {
       policy: this.policy === undefined ? (policy as Policy) : facts => now(this.policyFor(facts)),
-      ...(isKeyed && { key: keyOf }),
+      // Also without a key: an operator may mean another limit only.
+      key: keyOf,
       ...(cost !== undefined && {
         cost: typeof cost === 'number' ? cost : (facts: RequestFacts) => now(this.costFor(facts)),
       }),

@@ -21,6 +21,8 @@ export interface Site {
   readonly wholeAddress: ReturnType<typeof clientAddress>
   /** No header can change who the client is. */
   readonly trustsNobody: boolean
+  /** One spelling of an address, as keys have it; `'unknown'` for what is none. */
+  readonly addressOf: (text: string) => string
   /** Whether the word of the peer is taken for who the client is. */
   readonly isTrusted: (peer: string) => boolean
   readonly routes: RouteTable | undefined
@@ -36,11 +38,14 @@ export function siteOf(options: SiteOptions, warn: Site['warn'] = () => {}): Sit
     throw expected('SLUICE_BAD_OPTION', "routes as a list of templates such as '/orders/:id'", routes)
   }
   const from = { ...(trustProxy !== undefined && { trustProxy }), ...(addressFrom !== undefined && { addressFrom }) }
+  // Without trust no header is asked for.
+  const canonical = clientAddress(ipv6Prefix === undefined ? {} : { ipv6Prefix })
   return {
     clientAddress: clientAddress({ ...from, ...(ipv6Prefix !== undefined && { ipv6Prefix }) }),
     wholeAddress: clientAddress({ ...from, ipv6Prefix: 128 }),
     trustsNobody: trustProxy === undefined,
     isTrusted: trustOf(trustProxy).ofPeer,
+    addressOf: text => canonical(text, () => undefined),
     routes: routes === undefined ? undefined : routeTable(routes),
     warn,
   }
