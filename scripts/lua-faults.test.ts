@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest'
 import { TIMED_SCRIPTS } from '../packages/sluice/src/fixtures/redis/timed-scripts.generated.ts'
 import { LUA_FAULTS } from './lua-faults/all.ts'
-import { faulty, textsOf } from './lua-faults/plant.ts'
+import { faulty } from './lua-faults/plant.ts'
 
 // A change to the scripts must not disarm the proof, which runs only at the end.
 test.each(LUA_FAULTS)('$file: $says: fits the file and its scripts', fault => {
-  const [sound, broken] = textsOf(fault)
-  expect(broken).not.toBe(sound)
-  expect(faulty(TIMED_SCRIPTS, fault)).not.toEqual(TIMED_SCRIPTS)
+  expect(faulty(fault)).not.toEqual(TIMED_SCRIPTS)
 })
 
 test('no two faults are the same', () => {

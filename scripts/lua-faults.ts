@@ -63,7 +63,7 @@ function orderFor({ file }: LuaFault): readonly Trial[] {
 async function seeAll(client: Redis, left: [number, LuaFault][], rows: string[][]): Promise<void> {
   for (let next = left.shift(); next !== undefined; next = left.shift()) {
     const [place, fault] = next
-    const seen = await firstFailure(client, faulty(TIMED_SCRIPTS, fault), orderFor(fault))
+    const seen = await firstFailure(client, faulty(fault), orderFor(fault))
     if (seen === undefined) missed.push(`${fault.file}: ${fault.says}`)
     rows[place] = [fault.law.join(', '), fault.file, fault.says, seen?.trial ?? '✗ nobody']
   }

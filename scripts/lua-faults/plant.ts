@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Script, Scripts } from '../../packages/sluice/src/stores/redis/wire/script.ts'
-import { planted, SOURCES } from '../faults/copies.ts'
+import type { Scripts } from '../../packages/sluice/src/stores/redis/wire/script.ts'
+import { planted } from '../faults/copies.ts'
+import { luaScripts, readLua } from '../lua-text.ts'
 
 /** One mistake to plant in a Lua file, as data: `find` stands exactly once in lua/`file`. */
 export interface LuaFault {
@@ -15,28 +13,13 @@ export interface LuaFault {
   readonly replace: string
 }
 
-/** The scripts with a fault in them, made anew from the text of the file it is in. */
-export function faulty(scripts: Scripts, fault: LuaFault): Scripts {
-  const [sound, broken] = textsOf(fault)
-  const changed = Object.entries(scripts).map(([name, script]: [string, Script]) => {
-    const text = script.text.replace(sound, () => broken)
-    return [name, { text, sha: createHash('sha1').update(text).digest('hex') }] as const
-  })
-  if (changed.every(([name, { text }]) => text === scripts[name as keyof Scripts].text)) {
-    throw new Error(`stale: no script has the text of ${fault.file} in it`)
-  }
-  return Object.fromEntries(changed) as unknown as Scripts
-}
-
-/** A Lua file as the scripts have it, without the fault and with it. */
-export function textsOf(fault: LuaFault): [sound: string, broken: string] {
+/** The timed scripts, made anew with a fault in one of their files. */
+export function faulty(fault: LuaFault): Scripts {
   const file = `stores/redis/lua/${fault.file}`
-  const source = readFileSync(join(SOURCES, file), 'utf8')
-  return [stripped(source), stripped(planted(source, { ...fault, file, part: 'store' }))]
+  const broken = planted(readLua(nameOf(fault)), { ...fault, file, part: 'store' })
+  return luaScripts('time.test', name => (name === nameOf(fault) ? broken : readLua(name)))
 }
 
-/** As generate-lua.ts embeds it. */
-function stripped(source: string): string {
-  const lines = source.split('\n').map(line => line.trim())
-  return lines.filter(line => line !== '' && !line.startsWith('--')).join('\n')
+function nameOf({ file }: LuaFault): string {
+  return file.replace(/\.lua$/, '')
 }

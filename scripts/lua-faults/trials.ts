@@ -39,8 +39,8 @@ const SEEDS = [3, 8, 10, 12, 14]
 
 export const TRIALS: readonly Trial[] = [
   { name: 'the verdicts of the memory store', run: asInMemory },
-  { name: 'calls of plain decisions', about: /^(buckets|one|plain)/, run: plainCalls },
-  { name: 'the contract of reservations', about: /^(extras|amend|decide-in-full)/, run: reservations },
+  { name: 'calls of plain decisions', about: /^(kernels|count|one-by-one)/, run: plainCalls },
+  { name: 'the contract of reservations', about: /^full/, run: reservations },
   { name: 'keys forgotten as soon as they may be', run: forgotten },
   { name: 'a log that comes around', run: comesAround },
   { name: 'a call that is sent twice', run: sentTwice },

@@ -25,14 +25,6 @@ export class BatchQueue implements Flushable {
   private isSet = false
   /** Full calls that are on their way. */
   private full: BatchCall[] = []
-  /**
-   * Plain calls that left before their round was over, and are not answered yet. Not a `Set`: the tables that one has
-   * outgrown point at those that followed, and dead as they are keep all that was ever in it from being collected young.
-   */
-  private early: BatchCall[] = []
-  /** What waits for the answers to these. */
-  private held: BatchCall[] = []
-
   constructor(
     settings: QueueSettings,
     scheduler: FlushScheduler,
@@ -48,7 +40,7 @@ export class BatchQueue implements Flushable {
   add(item: BatchItem): void {
     const count = this.waiting.push(item)
     if (!this.settings.batch) this.flush()
-    else if (count === MOST_ITEMS) this.leave(true)
+    else if (count === MOST_ITEMS) this.leave()
     else this.set()
   }
 
@@ -58,8 +50,7 @@ export class BatchQueue implements Flushable {
    */
   flush(): void {
     this.isSet = false
-    if (this.full.length < 2 || this.waiting.length > SMALL) this.leave(false)
-    if (this.held.length === 0 && this.waiting.length === 0 && this.early.length > 0) this.early = []
+    if (this.full.length < 2 || this.waiting.length > SMALL) this.leave()
   }
 
   private set(): void {
@@ -72,39 +63,19 @@ export class BatchQueue implements Flushable {
    * A full call leaves at once, so that the server works on it while we see to the rest of the round. Were all to leave
    * together, the server would answer them together, and from then on each side would wait for the other.
    */
-  private leave(isEarly: boolean): void {
+  private leave(): void {
     const calls = this.callsOf(this.waiting)
     this.waiting = []
-    if (calls.length === 0) return
-    // A plain call that turns out not to be plain is sent again, behind those that followed it. So what is not like it
-    // waits for its answer, and nothing is plain beside something else.
-    const isOfOneKind = isLikeAll(calls[0]!, calls) && isLikeAll(calls[0]!, this.early)
-    const mustWait = this.held.length > 0 || (this.early.length > 0 && !isOfOneKind)
-    for (const call of calls) {
-      if (call.isFull) this.full.push(call)
-      if (!isOfOneKind || mustWait) call.disableShortForm()
-      else if (isEarly && call.plainRule !== undefined) this.early.push(call)
-    }
-    if (mustWait) this.held.push(...calls)
-    else this.sendAll(calls)
-  }
-
-  /** It was answered, sent again or given up: what waited for that leaves. */
-  settled(call: BatchCall): void {
-    if (this.full.length > 0) this.full = this.full.filter(other => other !== call)
-    if (this.waiting.length > 0) this.set()
-    if (!this.early.includes(call)) return
-    this.early = this.early.filter(other => other !== call)
-    if (this.early.length > 0) return
-    const { held } = this
-    this.held = []
-    this.sendAll(held)
-  }
-
-  private sendAll(calls: readonly BatchCall[]): void {
+    for (const call of calls) if (call.isFull) this.full.push(call)
     const { batch, link } = this.settings
     if (batch) link.inTurn(calls.map(call => () => this.send(call)))
     else for (const call of calls) this.send(call)
+  }
+
+  /** A call was answered or failed: what waited for that leaves with the next round. */
+  settled(call: BatchCall): void {
+    if (this.full.length > 0) this.full = this.full.filter(other => other !== call)
+    if (this.waiting.length > 0) this.set()
   }
 
   private callsOf(items: readonly BatchItem[]): BatchCall[] {
@@ -123,9 +94,4 @@ export class BatchQueue implements Flushable {
     }
     return calls.filter(({ isEmpty }) => !isEmpty)
   }
-}
-
-function isLikeAll(call: BatchCall, others: readonly BatchCall[]): boolean {
-  for (const other of others) if (other !== call && !other.isLike(call)) return false
-  return true
 }

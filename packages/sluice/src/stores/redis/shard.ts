@@ -1,4 +1,3 @@
-import type { Rule } from '../../algorithms/rule.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Charge } from '../charge.ts'
 import type { KeyInspection } from '../inspection.ts'
@@ -11,9 +10,9 @@ import { overAlready } from './wire/changes.ts'
 import { CallFrame, type FrameSettings } from './wire/frame.ts'
 import { inspectionOf } from './wire/inspection.ts'
 import { changeItem } from './wire/item.ts'
-import { CallKeys, LimitSpecs } from './wire/message.ts'
+import { nameOf, prefixOf } from './wire/naming.ts'
 import { failureOf, run, type ScriptReply, type Scripts, send } from './wire/script.ts'
-import { phaseOf } from './wire/spec.ts'
+import { phaseOf, specText } from './wire/spec.ts'
 import { FOREIGN } from './wire/verdicts.ts'
 
 /** What all shards of a store share. */
@@ -33,11 +32,8 @@ export interface ShardStats {
   late: number
 }
 
-/** What a reply may start with in place of the time. */
-const NOT_PLAIN = -2
-/** The server's clock was set back: see lua/clock.lua. Nothing was done yet. */
+/** What a reply may start with in place of the time: the server's clock was set back, and nothing was done. */
 const SET_BACK = -4
-const MICROSECONDS = 1_000_000
 
 /**
  * One slot of a cluster, or a whole server: what is asked here in one round of the event loop goes out as one script
@@ -48,8 +44,6 @@ export class RedisShard {
   private readonly settings: ShardSettings
   private readonly stats: ShardStats
   private readonly frame: CallFrame
-  /** By rule: when it was last found that its keys are not plain. */
-  private readonly notPlainSince = new WeakMap<Rule, number>()
   private readonly queue: BatchQueue
   /** By how much time there is ahead of the server's clock, as far as this process was the one to be told. */
   private ahead = 0
@@ -97,16 +91,16 @@ export class RedisShard {
   }
 
   async inspect(charge: Charge): Promise<KeyInspection> {
-    const keys = new CallKeys(this.settings.tagOf)
-    const specs = new LimitSpecs(this.now())
-    keys.numberOf(charge)
-    specs.numberOf(charge)
+    const { link, scripts, tagOf } = this.settings
+    const { key, rule } = charge
     const message = {
-      script: this.settings.scripts.inspect,
-      keys: keys.names,
-      args: [`{"logs":${keys.logs.length},"phase":${phaseOf(charge)},"specs":${specs.json}}`],
+      script: scripts.decide,
+      keys: [nameOf(prefixOf(charge), key, tagOf(key))],
+      args: [
+        `{"logs":${Number(rule.kind === 'log')},"specs":[${specText(rule, undefined, this.now())}],"inspect":${phaseOf(charge)}}`,
+      ],
     }
-    const reply = await run(this.settings.link, this.frame.around(message, 0))
+    const reply = await run(link, this.frame.around(message, 0, false))
     if (reply.at(0) === SET_BACK) {
       this.setBack(reply.at(1))
       return this.inspect(charge)
@@ -140,12 +134,11 @@ export class RedisShard {
       return
     }
     this.stats.calls++
-    if (this.isNotPlain(call.plainRule)) call.disableShortForm()
     const sentAt = this.clock.here()
     const now = this.clock.there(sentAt)
     const validUntil = validTicks === 0 || !this.clock.isKnown ? 0 : now + validTicks
     try {
-      const message = this.frame.around(call.message(this.now()), validUntil)
+      const message = this.frame.around(call.message(this.now()), validUntil, call.hasChanges)
       send(link, message, reply => this.answered(call, reply, sentAt, again), failed)
     } catch (error) {
       failed(error) // what is too large for a string is not even sent
@@ -162,9 +155,6 @@ export class RedisShard {
     if (first >= 0) {
       this.clock.observe(sentAt, first)
       call.read(reply)
-    } else if (first === NOT_PLAIN) {
-      this.notPlainSince.set(call.plainRule!, sentAt)
-      this.send(call, again)
     } else if (first === SET_BACK) {
       this.setBack(reply.at(1))
       this.send(call, again)
@@ -180,12 +170,6 @@ export class RedisShard {
       if (!isPrompt) call.failDecisions(tooLate())
       this.send(call, true)
     }
-  }
-
-  /** A limit with blocks, reservations or resets will have more of them: for a while nobody tries the short way. */
-  private isNotPlain(rule: Rule | undefined): boolean {
-    const seenAt = rule === undefined ? undefined : this.notPlainSince.get(rule)
-    return seenAt !== undefined && this.clock.here() - seenAt < MICROSECONDS
   }
 }
 

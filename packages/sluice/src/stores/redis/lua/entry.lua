@@ -1,19 +1,36 @@
--- What every call is told, and may answer. It goes on with reading (read.lua, plain.lua or one.lua), clock.lua, what is to
--- be done, and finish.lua.
+-- How a call starts: its arguments, its values, and the time.
 --
--- KEYS[1]    the latest time seen in this slot: time never runs backwards, whatever the server's clock does
--- KEYS[2…]   the states: first those that are read whole, then the logs
--- The last   the reply to this very call, if ARGV[1] says so: a client may send a call twice after losing its connection
--- ARGV[1]    the tick after which nobody waits for an answer any more: then nothing is done. Below 0 where the client may
---            send the call again until then, so that its reply must be kept
--- Reply      doubles, little-endian, the first being now; -1 and now, if it was too late
+-- KEYS[1]    the latest time seen in this slot, so that time never runs backwards
+-- KEYS[2…]   the states, the logs last: a log is not read as a whole
+-- The last   the reply to this very call, if ARGV[1] is below 0: a client may send a call twice after losing its connection
+-- ARGV[1]    the tick after which the client waits no longer, so that nothing is done. Below 0: the reply is kept until then
+-- ARGV[2…]   what is asked: see decide.lua
+-- Reply      doubles, little-endian, the first being now. Or two doubles, if nothing was done: -1 and now (too late), or
+--            -4 and ticks (the clock of the server was set back by so many: ask again)
 --
--- All that can go wrong does so before the first write, since what an error leaves behind is not taken back.
+-- All that can fail does so before the first write: what an error leaves behind is not taken back.
 
-local LATE, NOT_PLAIN, FOREIGN = -1, -2, -3
+local LATE, FOREIGN = -1, -3
 local valid_until, last, record = args[1] + 0, #keys, nil
 if valid_until < 0 then
   valid_until, record = -valid_until, keys[last]
-  -- The last of the states.
   last = last - 1
 end
+local call = string.byte(args[2]) == 123 and cjson.decode(args[2]) -- it starts with {
+local logs_count = call and call.logs or 0
+if string.byte(args[2], -1) == 76 then -- it ends with L
+  for count in string.gmatch(args[2], 'L (%d+)') do logs_count = logs_count + count end
+end
+local values = last - logs_count
+
+-- By place in KEYS: a value, or false.
+local found
+if values == last then
+  found = call_redis('MGET', unpack(keys))
+  if record and found[last + 1] then return found[last + 1] end
+else
+  found = call_redis('MGET', unpack(keys, 1, values))
+  local reply = record and call_redis('GET', record)
+  if reply then return reply end
+end
+local clock = found[1]

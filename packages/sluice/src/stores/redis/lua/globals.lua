@@ -1,3 +1,5 @@
--- To look a global up takes longer than most of what is done with it; and text becomes a number by adding 0.
+-- Locals for what is used often: looking a global up takes longer than most of what is done with it.
 local keys, args = KEYS, ARGV
 local call_redis, pack, unpack_bytes = redis.call, struct.pack, struct.unpack
+local ceil, floor, max, min, fmod = math.ceil, math.floor, math.max, math.min, math.fmod
+local NEVER = math.huge

@@ -8,12 +8,6 @@ const CLOCK_MARGIN_TICKS = 10_000
 /** How long a reply is kept at least: see lua/finish.lua. */
 const KEPT_TICKS = 1_000_000
 
-/** What a shard wants done. */
-export interface ShardMessage extends Message {
-  /** It makes changes: these are made again if they seem to have come too late, decisions are not. */
-  readonly amends?: boolean
-}
-
 export interface FrameSettings {
   readonly link: RedisLink
   readonly prefix: string
@@ -47,9 +41,9 @@ export class CallFrame {
     return this.resends && age >= KEPT_TICKS
   }
 
-  /** `validUntil` is 0 for a call that is never too late. */
-  around({ script, keys, args, amends = false }: ShardMessage, validUntil: number): Message {
-    const isRecorded = amends || validUntil === 0 ? this.resends : this.resendsInTime
+  /** `validUntil` is 0 for a call that is never too late; `mustRecord` if it is sent again however late it was. */
+  around({ script, keys, args }: Message, validUntil: number, mustRecord: boolean): Message {
+    const isRecorded = mustRecord || validUntil === 0 ? this.resends : this.resendsInTime
     const until = validUntil === 0 ? Number.MAX_SAFE_INTEGER : validUntil
     const allKeys = [this.clockKey, ...keys]
     // Where the reply is kept: nobody else's ever has that name.

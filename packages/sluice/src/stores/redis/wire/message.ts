@@ -1,91 +1,62 @@
 import type { Rule } from '../../../algorithms/rule.ts'
 import type { Charge } from '../../charge.ts'
 import type { BlockRule } from '../../limit.ts'
-import { type KeyPrefix, nameOf, prefixOf } from './naming.ts'
-import { specEnd, specText } from './spec.ts'
+import type { Intent, Question } from '../../store.ts'
+import type { CallKey } from './call-keys.ts'
+import { newId } from './hold.ts'
+import { type BatchItem, chargesIn, type SentChange } from './item.ts'
+import { phaseOf, specText } from './spec.ts'
 
-/** A power of two, and about as many as a full call has keys. */
-const CHAINS = 64
-/** So many keys are in one chain: most calls to a cluster have no more, and chains would be most of what they take. */
-const FEW = 8
+/** By decision, what the slots and reservations of its charges are called; 0 where it would be none. */
+export type HoldIds = Map<Question, readonly number[]>
 
-/** A key of a call, and the one before it in its chain. */
-class KeyEntry {
-  readonly prefix: KeyPrefix
-  readonly key: string
-  readonly tag: number
-  readonly number: number
-  before: KeyEntry | undefined
-
-  constructor(prefix: KeyPrefix, key: string, tag: number, number: number, before: KeyEntry | undefined) {
-    this.prefix = prefix
-    this.key = key
-    this.tag = tag
-    this.number = number
-    this.before = before
-  }
+/** What lua/decide.lua is told of a call that does not only count. */
+export function generalText(
+  items: readonly BatchItem[],
+  keys: readonly CallKey[],
+  logs: number,
+  ids: HoldIds,
+  now: number,
+): string {
+  const specs = new LimitSpecs(now)
+  let at = 0
+  const texts = items.map(item => {
+    const places = keys.slice(at, at + chargesIn(item)).map(({ place }) => place)
+    at += places.length
+    return 'change' in item ? changeText(item, places[0]!, specs) : decisionText(item, places, idsOf(item, ids), specs)
+  })
+  return `{"logs":${logs},"specs":${specs.json},"items":[${texts.join()}]}`
 }
 
-/** The keys of a call, each once. They are chained by their tags, which their names need anyway: a `Map` would cost more. */
-export class CallKeys {
-  readonly values: string[] = []
-  readonly logs: string[] = []
-  /** The only chain, while they are few. */
-  private last: KeyEntry | undefined
-  private chains: (KeyEntry | undefined)[] | undefined
-  private readonly tagOf: (key: string) => number
-
-  constructor(tagOf: (key: string) => number) {
-    this.last = undefined
-    this.chains = undefined
-    this.tagOf = tagOf
+function decisionText(
+  { charges, intent }: Question,
+  places: readonly number[],
+  ids: readonly number[],
+  specs: LimitSpecs,
+): string {
+  let text = `[${Number(intent.take)},${intent.holdTicks},${intent.bookTicks},${Number(intent.strikes)}`
+  for (const [i, charge] of charges.entries()) {
+    text += `,${places[i]},${specs.numberOf(charge)},${charge.cost},${charge.role},${ids[i]},${phaseOf(charge)}`
   }
-
-  get count(): number {
-    return this.values.length + this.logs.length
-  }
-
-  get names(): readonly string[] {
-    return this.logs.length === 0 ? this.values : [...this.values, ...this.logs]
-  }
-
-  /** The number of the charge's key: 1 or more, or from -1 down for logs, which stand behind the others. */
-  numberOf(charge: Charge): number {
-    const { key, rule } = charge
-    const prefix = prefixOf(charge)
-    const tag = this.tagOf(key)
-    const before = this.chains === undefined ? this.last : this.chains[tag & (CHAINS - 1)]
-    for (let one = before; one !== undefined; one = one.before) {
-      if (one.key === key && one.prefix.text === prefix.text) return one.number
-    }
-    const name = nameOf(prefix, key, tag)
-    const number = rule.kind === 'log' ? -this.logs.push(name) : this.values.push(name)
-    this.add(new KeyEntry(prefix, key, tag, number, before))
-    return number
-  }
-
-  private add(seen: KeyEntry): void {
-    if (this.chains !== undefined) {
-      this.chains[seen.tag & (CHAINS - 1)] = seen
-      return
-    }
-    this.last = seen
-    if (this.count > FEW) this.chains = chainsOf(seen)
-  }
+  return `${text}]`
 }
 
-/** The keys of one chain, chained by their tags. */
-function chainsOf(last: KeyEntry): (KeyEntry | undefined)[] {
-  const chains = new Array<KeyEntry | undefined>(CHAINS)
-  let one: KeyEntry | undefined = last
-  while (one !== undefined) {
-    const before: KeyEntry | undefined = one.before
-    const chain = one.tag & (CHAINS - 1)
-    one.before = chains[chain]
-    chains[chain] = one
-    one = before
+/** Given when it is first sent, and the same if it must be sent again. */
+function idsOf(asked: Question, known: HoldIds): readonly number[] {
+  let ids = known.get(asked)
+  if (ids === undefined) {
+    ids = asked.charges.map(charge => (isHeld(charge, asked.intent) ? newId() : 0))
+    known.set(asked, ids)
   }
-  return chains
+  return ids
+}
+
+function isHeld({ rule, limit }: Charge, { holdTicks }: Intent): boolean {
+  return rule.kind === 'slots' || (holdTicks > 0 && limit.atOnce !== true)
+}
+
+function changeText({ change: { charge }, words: [what, ...numbers] }: SentChange, place: number, specs: LimitSpecs) {
+  return JSON.stringify([what, place, specs.numberOf(charge), phaseOf(charge), ...numbers])
 }
 
 /** The limits of a call, each once: their numbers as JSON. */
@@ -98,7 +69,7 @@ export class LimitSpecs {
     this.now = now
   }
 
-  /** The number of the charge's limit in the list, counted from 1. */
+  /** The number of the charge's limit in the list, from 1. */
   numberOf({ rule, limit: { block } }: Charge): number {
     let byBlock = this.numbers.get(rule)
     if (byBlock === undefined) {
@@ -107,7 +78,7 @@ export class LimitSpecs {
     }
     let number = byBlock.get(block)
     if (number === undefined) {
-      number = this.texts.push(specTextAt(rule, block, this.now))
+      number = this.texts.push(specText(rule, block, this.now))
       byBlock.set(block, number)
     }
     return number
@@ -116,17 +87,4 @@ export class LimitSpecs {
   get json(): string {
     return `[${this.texts.join()}]`
   }
-}
-
-const texts = new WeakMap<Rule, { text: string; from: number; until: number }>()
-
-/** Made once for each rule; a calendar's again when its window is over. */
-function specTextAt(rule: Rule, block: BlockRule | undefined, now: number): string {
-  if (block !== undefined) return specText(rule, block, now)
-  let known = texts.get(rule)
-  if (known === undefined || now < known.from || now >= known.until) {
-    known = { text: specText(rule, undefined, now), from: now, until: specEnd(rule, now) }
-    texts.set(rule, known)
-  }
-  return known.text
 }

@@ -16,14 +16,15 @@ export interface Message {
 
 export interface Scripts {
   readonly decide: Script
-  readonly inspect: Script
-  readonly plain: Script
-  readonly buckets: Script
-  readonly oneBucket: Script
-  readonly oneFixed: Script
-  readonly oneSliding: Script
   readonly probe: Script
   readonly instances: Script
+}
+
+/** What is sent: a script, its keys and its arguments. */
+export interface Message {
+  readonly script: Script
+  readonly keys: readonly string[]
+  readonly args: readonly string[]
 }
 
 /** Runs a script by its name, and once more with its text where the server does not know it (any more). */

@@ -6,8 +6,20 @@ import { stableHash } from '../../../hash.ts'
 import type { Charge } from '../../charge.ts'
 import type { BlockRule } from '../../limit.ts'
 
-/** What the scripts must know of a limit, as JSON: kernels.lua says what each kind reads. */
+const texts = new WeakMap<Rule, { text: string; from: number; until: number }>()
+
+/** What the scripts must know of a limit, as JSON. Made once for each rule; a calendar's again when its window is over. */
 export function specText(rule: Rule, block: BlockRule | undefined, now: number): string {
+  if (block !== undefined) return textOf(rule, block, now)
+  let known = texts.get(rule)
+  if (known === undefined || now < known.from || now >= known.until) {
+    known = { text: textOf(rule, undefined, now), from: now, until: specEnd(rule, now) }
+    texts.set(rule, known)
+  }
+  return known.text
+}
+
+function textOf(rule: Rule, block: BlockRule | undefined, now: number): string {
   return JSON.stringify({
     kind: rule.kind,
     limit: rule.limit,
@@ -49,7 +61,7 @@ function calendarEnds(rule: FixedRule, now: number): number[] {
 }
 
 /** Until when the text of a rule may be used again: a calendar's boundaries move on. */
-export function specEnd(rule: Rule, now: number): number {
+function specEnd(rule: Rule, now: number): number {
   return rule.kind === 'fixed' && rule.windowTicks === 0 ? rule.endAfter(now, 0) : Infinity
 }
 
@@ -62,10 +74,4 @@ export function phaseOf(charge: Charge): number {
 /** The end of the calendar window that a charge was counted in; 0 for all other kinds. */
 export function calendarEndOf(rule: Rule, at: number): number {
   return rule.kind === 'fixed' && rule.windowTicks === 0 ? rule.endAfter(at, 0) : 0
-}
-
-/** Has the rule a short way of its own in the scripts, where nothing but its numbers must be told? */
-export function isPlainRule(rule: Rule): boolean {
-  if (rule.kind === 'fixed') return rule.windowTicks > 0 && rule.policy.align !== 'key'
-  return rule.kind === 'bucket' || (rule.kind === 'sliding' && rule.buckets === 1)
 }

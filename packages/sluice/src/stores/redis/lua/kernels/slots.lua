@@ -1,7 +1,7 @@
 -- Twin of algorithms/concurrency.ts: who holds a slot, soonest expiry first.
 -- Bytes: for each holder id, cost, expiry (doubles).
 
-function kernels.slots()
+function makers.slots()
   local kernel = { letter = 'C' }
 
   function kernel.fresh()
@@ -10,10 +10,10 @@ function kernels.slots()
 
   function kernel.read(value, from)
     local bytes = #value - from + 1
-    if math.fmod(bytes, 24) ~= 0 then return nil end
+    if fmod(bytes, 24) ~= 0 then return nil end
     local state = { held = 0 }
     for offset = from, #value, 24 do
-      local id, cost, expiry = struct.unpack('<ddd', value, offset)
+      local id, cost, expiry = unpack_bytes('<ddd', value, offset)
       state[#state + 1] = { id = id, cost = cost, expiry = expiry }
       state.held = state.held + cost
     end
@@ -22,7 +22,7 @@ function kernels.slots()
 
   function kernel.write(state)
     local bytes = {}
-    for i, holder in ipairs(state) do bytes[i] = struct.pack('<ddd', holder.id, holder.cost, holder.expiry) end
+    for i, holder in ipairs(state) do bytes[i] = pack('<ddd', holder.id, holder.cost, holder.expiry) end
     return table.concat(bytes)
   end
 
@@ -50,7 +50,7 @@ function kernels.slots()
   end
 
   function kernel.describe(state, _, now)
-    return state.held, state[1] == nil and now or math.max(now, state[#state].expiry)
+    return state.held, state[1] == nil and now or max(now, state[#state].expiry)
   end
 
   -- A slot is given back by releasing it: there is nothing else to refund.

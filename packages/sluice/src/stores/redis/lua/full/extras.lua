@@ -1,7 +1,5 @@
 -- What few keys have beside their count: a block, reservations, and how often the key was reset.
 --
--- Made only when a key has some: most calls never need it.
---
 -- The bytes stand before the count's, 60 of them: how many reservations (u32), then resets, blocked until, strikes, when to
 -- forget the strikes, the sum of what is reserved, the first and the last tick at which a reservation expires (doubles).
 --
@@ -16,9 +14,9 @@ local MOST_EXPIRED = 256
 -- The letter, too.
 local EXTRAS_END = 61
 
-local function extras_library()
-  local extras = {}
-  local max, min, format = math.max, math.min, string.format
+local extras = {}
+do
+  local format = string.format
 
   function extras.none(key)
     local holds_key = string.gsub(key, '}', '}#', 1)
@@ -38,20 +36,20 @@ local function extras_library()
     if #value < EXTRAS_END then return nil end
     local extra = extras.none(key)
     extra.count, extra.resets, extra.blocked_until, extra.strikes, extra.forget_at, extra.held, extra.next_expiry,
-      extra.last_expiry = struct.unpack('<Iddddddd', value, 2)
+      extra.last_expiry = unpack_bytes('<Iddddddd', value, 2)
     if extra.count > 0 and not extras.is_ours(extra) then return nil end
     return extra, EXTRAS_END + 1
   end
 
   local function bytes_of(extra)
-    return struct.pack('<Iddddddd', extra.count, extra.resets, extra.blocked_until, extra.strikes, extra.forget_at,
+    return pack('<Iddddddd', extra.count, extra.resets, extra.blocked_until, extra.strikes, extra.forget_at,
       extra.held, extra.next_expiry, extra.last_expiry)
   end
 
   -- Twin of memory/blocks.ts: a refusal starts a block, each longer than the last.
   function extras.strike(extra, block, now)
     local strikes = extra.forget_at <= now and 0 or extra.strikes
-    local ticks = math.ceil(math.min(block.max, block.first * block.factor ^ strikes))
+    local ticks = ceil(min(block.max, block.first * block.factor ^ strikes))
     extra.blocked_until = now + ticks
     extra.strikes = strikes + 1
     extra.forget_at = now + ticks + (block.factor > 1 and block.max or 0)
@@ -180,10 +178,10 @@ local function extras_library()
   -- The tick until which a key must be kept: until it is as good as a fresh one.
   local function kept_until(extra, kernel, state, spec, now, phase)
     local tick = kernel.kept_until(state, spec, now)
-    if extra.count > 0 then tick = math.max(tick, extras.reset_at(extra, kernel, state, spec, now, phase)) end
+    if extra.count > 0 then tick = max(tick, extras.reset_at(extra, kernel, state, spec, now, phase)) end
     -- What was charged before a reset must not be refunded after it: that is known for as long as it could be.
-    if extra.resets > 0 then tick = math.max(tick, now + kernel.span(spec)) end
-    return math.max(tick, extra.blocked_until, extra.forget_at)
+    if extra.resets > 0 then tick = max(tick, now + kernel.span(spec)) end
+    return max(tick, extra.blocked_until, extra.forget_at)
   end
 
   local function is_over(extra, now)
@@ -205,5 +203,4 @@ local function extras_library()
     if extra.count > 0 then call_redis('EXPIRE', extra.holds_key, ttl) end
   end
 
-  return extras
 end

@@ -4,7 +4,7 @@ import { ruleOf } from '../../../algorithms/rule.ts'
 import { fixedWindow, slidingLog, tokenBucket } from '../../../index.ts'
 import { Charge, ENFORCED } from '../../charge.ts'
 import { tagOf } from '../client/tags.ts'
-import { CallKeys } from './message.ts'
+import { CallKeys, FIRST_PLACE } from './call-keys.ts'
 import { RedisSpace } from './naming.ts'
 
 const space = new RedisSpace('limit', { localShare: 0.5 })
@@ -24,13 +24,14 @@ test.each([1, 3, 128])('a call has each of its keys once, few or many, with %i t
   fc.assert(
     fc.property(fc.array(charges, { maxLength: 150 }), asked => {
       const keys = new CallKeys(key => tagOf(key, tags))
-      const found = asked.map(charge => {
-        const number = keys.numberOf(charge)
-        return number > 0 ? keys.values[number - 1] : keys.logs[-number - 1]
-      })
+      const found = asked.map(charge => keys.keyOf(charge))
+      const { names, rules, counts } = keys.inOrder()
       const nameOf = ({ rule, key }: Charge) => `${space.prefixOf(rule).startFor(tagOf(key, tags))}${key}`
-      expect(found).toEqual(asked.map(nameOf))
-      expect(new Set(keys.names).size).toBe(keys.count)
+      expect(found.map(({ place }) => names[place - FIRST_PLACE])).toEqual(asked.map(nameOf))
+      expect(new Set(names).size).toBe(names.length)
+      expect(names).toHaveLength(keys.count)
+      const ruleByPlace = rules.flatMap((rule, i) => new Array(counts[i]).fill(rule))
+      expect(found.map(({ place }) => ruleByPlace[place - FIRST_PLACE])).toEqual(asked.map(({ rule }) => rule))
     }),
   )
 })

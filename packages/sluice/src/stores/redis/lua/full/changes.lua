@@ -13,71 +13,71 @@
 -- It answers what was charged by a penalty or settlement (-1: there was none of that id), 1 if a slot was still held, -3 where
 -- the value is foreign; else nothing of meaning.
 
-local function amendments()
-  local states = with_states()
+local change
+do
   local UNKNOWN = -1
-  local amends = {}
+  local changes = {}
 
   -- Where nothing is counted there is nothing to give back, nor to write.
   local function is_empty(spec, state)
-    return states.kernel(spec).describe(state, spec, now) == 0
+    return kernel_of(spec.kind).describe(state, spec, now) == 0
   end
 
-  function amends.refund(k, spec, state, cost, at, resets, window_end)
+  function changes.refund(k, spec, state, cost, at, resets, window_end)
     local extra = states.extra_of(k)
     local known = extra and extra.resets or 0
     if known ~= resets or is_empty(spec, state) then return 0 end
     states.touch(k, spec)
-    states.kernel(spec).refund(state, spec, now, cost, at, window_end)
+    kernel_of(spec.kind).refund(state, spec, now, cost, at, window_end)
     return cost
   end
 
-  function amends.credit(k, spec, state, cost)
+  function changes.credit(k, spec, state, cost)
     if is_empty(spec, state) then return 0 end
     states.touch(k, spec)
-    states.kernel(spec).credit(state, spec, now, cost)
+    kernel_of(spec.kind).credit(state, spec, now, cost)
     return cost
   end
 
   -- Charges without refusal until one whole limit has been overdrawn, but `least` at any rate.
   local function charge(k, spec, state, cost, least)
-    local kernel, extra = states.kernel(spec), states.extra_of(k)
+    local kernel, extra = kernel_of(spec.kind), states.extra_of(k)
     local room = 2 * spec.limit - kernel.counted(state, spec, now) - (extra and extra.held or 0)
-    local charged = math.max(0, math.min(cost, math.max(least, room)))
+    local charged = max(0, min(cost, max(least, room)))
     states.touch(k, spec)
     if charged > 0 then kernel.take(state, spec, now, charged) end
     return charged
   end
 
-  function amends.penalize(k, spec, state, cost)
+  function changes.penalize(k, spec, state, cost)
     return charge(k, spec, state, cost, 0)
   end
 
-  function amends.set(k, spec, state, used)
-    local kernel, extra = states.kernel(spec), states.extra_of(k)
+  function changes.set(k, spec, state, used)
+    local kernel, extra = kernel_of(spec.kind), states.extra_of(k)
     states.touch(k, spec)
-    kernel.credit(state, spec, now, math.huge)
+    kernel.credit(state, spec, now, NEVER)
     local counted = used - (extra and extra.held or 0)
     if counted > 0 then kernel.take(state, spec, now, counted) end
     return 0
   end
 
-  function amends.release(k, spec, state, _, id)
+  function changes.release(k, spec, state, _, id)
     states.touch(k, spec)
-    return states.kernel(spec).release(state, id)
+    return kernel_of(spec.kind).release(state, id)
   end
 
-  function amends.renew(k, spec, state, _, id)
+  function changes.renew(k, spec, state, _, id)
     states.touch(k, spec)
-    return states.kernel(spec).renew(state, spec, now, id)
+    return kernel_of(spec.kind).renew(state, spec, now, id)
   end
 
   -- More than was reserved is charged without refusal, until one whole limit has been overdrawn. Who settles again within a
   -- minute is told the same. A reservation of nothing is known to its owner alone, who says until when it was good, and how
   -- often the key had been reset.
-  function amends.settle(k, spec, state, cost, id, actual, expiry, resets)
-    local extra, record = states.extra_of(k), string.match(keys[k + 1], '^{%d+}') .. '#settled:' .. string.format('%.0f', id)
-    local held = cost > 0 and extra and states.extras().drop_hold(extra, id, cost, now)
+  function changes.settle(k, spec, state, cost, id, actual, expiry, resets)
+    local extra, record = states.extra_of(k), string.match(keys[k], '^{%d+}') .. '#settled:' .. string.format('%.0f', id)
+    local held = cost > 0 and extra and extras.drop_hold(extra, id, cost, now)
     if not held then
       local settled = call_redis('GET', record)
       if settled then return unpack_bytes('<d', settled) end
@@ -90,26 +90,26 @@ local function amendments()
   end
 
   -- That there was a reset is kept for as long as something from before it could be refunded.
-  function amends.reset(k, spec)
+  function changes.reset(k, spec)
     local extra = states.extra_of(k)
     local resets = extra and extra.resets or 0
     if extra and extra.count > 0 then call_redis('DEL', extra.holds_key) end
-    states.replace(k, states.kernel(spec).fresh(spec, now))
+    states.replace(k, kernel_of(spec.kind).fresh(spec, now))
     states.need_extra(k).resets = resets + 1
     states.touch(k, spec)
     return 0
   end
 
-  function amends.block(k, spec, _, _, ticks)
+  function changes.block(k, spec, _, _, ticks)
     local extra = states.need_extra(k)
     states.touch(k, spec)
     extra.blocked_until = now + ticks
     if extra.forget_at <= now then extra.strikes = 0 end
-    extra.forget_at = math.max(now + ticks, extra.forget_at)
+    extra.forget_at = max(now + ticks, extra.forget_at)
     return ticks
   end
 
-  function amends.unblock(k, spec)
+  function changes.unblock(k, spec)
     local extra = states.extra_of(k)
     if not extra then return 0 end
     states.touch(k, spec)
@@ -117,11 +117,10 @@ local function amendments()
     return 0
   end
 
-  return function(change)
-    local what, k, spec = change[1], change[2], specs[change[3]]
-    if k < 0 then k = values - k end
-    local state = states.at(k, spec, change[4])
+  function change(item)
+    local what, k, spec = item[1], item[2], specs[item[3]]
+    local state = states.at(k, spec, item[4])
     if not state then return FOREIGN end
-    return amends[what](k, spec, state, change[5], change[6], change[7], change[8], change[9])
+    return changes[what](k, spec, state, item[5], item[6], item[7], item[8], item[9])
   end
 end

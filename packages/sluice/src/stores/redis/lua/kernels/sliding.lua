@@ -2,9 +2,55 @@
 -- sub-window n stands at n mod (k + 1).
 -- Bytes: newest, then the ring (doubles).
 
-function kernels.sliding()
+-- @part weigh
+-- What the count before weighs with so many ticks of it still inside, rounded up.
+weight = previous * inside < EXACT and ceil(previous * inside / span) or mul_div_ceil(previous, inside, span)
+
+-- @part count
+-- Of two counters: the one of now, and the one before.
+local value, previous = found[k], 0
+if value then
+  if #value ~= 25 then only_counts = false break end
+  local letter, newest
+  letter, newest, used, previous = unpack_bytes('<Bddd', value)
+  if letter ~= 83 then only_counts = false break end
+  if newest % 2 == 1 then used, previous = previous, used end
+  if newest > now_index then
+    elsewhere[k], one_by_one = newest, true -- a clock that was set back stays in the newest
+  elseif newest < now_index then
+    used, previous = 0, newest == now_index - 1 and used or 0
+  end
+else
+  missing[#missing + 1] = keys[k]
+end
+if used == 0 then whole[k] = true end
+if previous > 0 then
+  local inside, weight = elsewhere[k] and span or left, 0
+  -- @include kernels/sliding:weigh
+  before[k], weights[k] = previous, weight
+  used = used + weight
+end
+used = used + (sums and sums[k - 1] or 1)
+
+-- @part state
+local index = elsewhere[k] or now_index
+state = { newest = index, buckets = 1 }
+state[index % 2], state[1 - index % 2] = used - (weights[k] or 0), before[k] or 0
+
+-- @part write
+local index, current, previous = elsewhere[k] or now_index, used - (weights[k] or 0), before[k] or 0
+local is_even = index % 2 == 0
+-- What lies in the future is kept long enough.
+if not whole[k] or elsewhere[k] then
+  call_redis('SETRANGE', keys[k], is_even and '9' or '17', pack('<d', current))
+else
+  local bytes = pack('<Bddd', 83, index, is_even and current or previous, is_even and previous or current)
+  call_redis('SETEX', keys[k], seconds, bytes)
+end
+
+-- @part kernel
+function makers.sliding()
   local kernel = { letter = 'S' }
-  local floor, max, fmod = math.floor, math.max, math.fmod
 
   local function count_of(state, n)
     local newest = state.newest
@@ -21,9 +67,10 @@ function kernels.sliding()
   local function used(state, spec, now)
     local sub_ticks = spec.subTicks
     local index = max(floor(now / sub_ticks), state.newest)
+    local previous, span, weight = count_of(state, index - spec.buckets), sub_ticks, 0
     local inside = sub_ticks - max(0, now - index * sub_ticks)
-    local oldest = count_of(state, index - spec.buckets)
-    return mul_div_ceil(oldest, inside, sub_ticks) + whole_count(state, index)
+    -- @include kernels/sliding:weigh
+    return weight + whole_count(state, index)
   end
 
   function kernel.fresh(spec)
@@ -36,18 +83,18 @@ function kernels.sliding()
     local cells = spec.buckets + 2
     if #value - from ~= cells * 8 - 1 then return nil end
     if cells == 3 then
-      local newest, even, odd = struct.unpack('<ddd', value, from)
+      local newest, even, odd = unpack_bytes('<ddd', value, from)
       return { newest = newest, buckets = 1, [0] = even, [1] = odd }
     end
-    local numbers = { struct.unpack('<' .. string.rep('d', cells), value, from) }
+    local numbers = { unpack_bytes('<' .. string.rep('d', cells), value, from) }
     local state = { newest = numbers[1], buckets = spec.buckets }
     for i = 0, spec.buckets do state[i] = numbers[i + 2] end
     return state
   end
 
   function kernel.write(state)
-    if state.buckets == 1 then return struct.pack('<ddd', state.newest, state[0], state[1]) end
-    return struct.pack('<d' .. string.rep('d', state.buckets + 1), state.newest, unpack(state, 0, state.buckets))
+    if state.buckets == 1 then return pack('<ddd', state.newest, state[0], state[1]) end
+    return pack('<d' .. string.rep('d', state.buckets + 1), state.newest, unpack(state, 0, state.buckets))
   end
 
   function kernel.locate() end
@@ -103,7 +150,7 @@ function kernels.sliding()
     for n = state.newest, state.newest - state.buckets, -1 do
       if left <= 0 then return end
       local count = count_of(state, n)
-      local back = math.min(count, left)
+      local back = min(count, left)
       if back > 0 then state[fmod(n, state.buckets + 1)] = count - back end
       left = left - back
     end

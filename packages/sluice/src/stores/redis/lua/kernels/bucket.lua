@@ -1,11 +1,54 @@
--- Twin of algorithms/bucket.ts. The level is kept with the tick it was true at and with the units of its rate, so that a
--- key whose rate changes brings along what it has used.
+-- A level that drains: twin of algorithms/bucket.ts. The level is kept with the tick it was true at and with the units of
+-- its rate, so that a key whose rate changes brings along what it has used.
 -- Bytes: per_request, per_tick, level, at, and the tick until which the key is kept (doubles).
 
-function kernels.bucket()
+-- @part drain
+-- A clock that was set back does not let the same time drain twice.
+if now > at then
+  level = level - (now - at) * per_tick
+  if level < 0 then level = 0 end
+  at = now
+end
+
+-- @part count
+local value, level, at, kept_until = found[k]
+if value then
+  if #value ~= 41 then only_counts = false break end
+  local letter, old_request, old_tick
+  letter, old_request, old_tick, level, at, kept_until = unpack_bytes('<Bddddd', value)
+  if old_request ~= step or old_tick ~= per_tick or letter ~= 66 then only_counts = false break end
+  -- @include kernels/bucket:drain
+  if at > now then elsewhere[k] = at end
+else
+  level, kept_until = 0, 0
+  missing[#missing + 1] = keys[k]
+end
+used = level + step
+if sums then used = level + sums[k - 1] * step end
+if used / per_tick > kept_until - now then whole[k] = true end
+
+-- @part state
+state = { level = used, at = elsewhere[k] or now, per_request = step, per_tick = span }
+
+-- @part write
+local at = elsewhere[k] or now
+if not whole[k] then
+  call_redis('SETRANGE', keys[k], '17', pack('<dd', used, at))
+else
+  -- Kept twice as long as it must be, so that most changes need not say again how long. Buckets that were empty become the
+  -- same, and those are most.
+  if used ~= same_used or at ~= now then
+    local keep = ceil(2 * used / span / 1000000)
+    same_used = at == now and used
+    bytes = pack('<Bddddd', 66, step, span, used, at, now + keep * 1000000)
+    seconds = string.format('%d', keep + SPARE_SECONDS)
+  end
+  call_redis('SETEX', keys[k], seconds, bytes)
+end
+
+-- @part kernel
+function makers.bucket()
   local kernel = { letter = 'B' }
-  local ceil = math.ceil
-  local pack, unpack_at = struct.pack, struct.unpack
 
   function kernel.fresh(spec, now)
     return { level = 0, at = now, per_request = spec.perRequest, per_tick = spec.perTick }
@@ -13,7 +56,7 @@ function kernels.bucket()
 
   function kernel.read(value, from)
     if #value - from ~= 39 then return nil end
-    local per_request, per_tick, level, at = unpack_at('<dddd', value, from)
+    local per_request, per_tick, level, at = unpack_bytes('<dddd', value, from)
     return { level = level, at = at, per_request = per_request, per_tick = per_tick }
   end
 
@@ -22,12 +65,9 @@ function kernels.bucket()
   end
 
   function kernel.locate(state, spec, now)
-    local level = state.level
-    if now > state.at then
-      level = level - (now - state.at) * state.per_tick
-      if level < 0 then level = 0 end
-      state.at = now
-    end
+    local level, at, per_tick = state.level, state.at, state.per_tick
+    -- @include kernels/bucket:drain
+    state.at = at
     if state.per_request ~= spec.perRequest or state.per_tick ~= spec.perTick then
       level = ceil(level / state.per_request * spec.perRequest)
       state.per_request, state.per_tick = spec.perRequest, spec.perTick
@@ -51,12 +91,12 @@ function kernels.bucket()
   end
 
   function kernel.refund(state, spec, now, cost, at)
-    local back = cost * spec.perRequest - math.max(0, now - at) * spec.perTick
-    if back > 0 then state.level = math.max(0, state.level - back) end
+    local back = cost * spec.perRequest - max(0, now - at) * spec.perTick
+    if back > 0 then state.level = max(0, state.level - back) end
   end
 
   function kernel.credit(state, spec, _, cost)
-    state.level = math.max(0, state.level - cost * spec.perRequest)
+    state.level = max(0, state.level - cost * spec.perRequest)
   end
 
   function kernel.counted(state, spec)
@@ -87,11 +127,11 @@ function kernels.bucket()
     if spec.queue then fits = retry == 0 else fits = retry < NEVER end
     if fits and start - now <= book_ticks and state.level < 2 ^ 51 then
       -- Taken as of its start: by then the bucket may have run dry, and what it could not drain is no credit.
-      if not spec.queue then state.level = math.max(state.level, (start - now) * spec.perTick) end
+      if not spec.queue then state.level = max(state.level, (start - now) * spec.perTick) end
       kernel.take(state, spec, now, cost)
       return start
     end
-    return nil, fits and math.max(retry, start - book_ticks) or retry
+    return nil, fits and max(retry, start - book_ticks) or retry
   end
 
   return kernel

@@ -1,7 +1,44 @@
 -- Twin of algorithms/fixed-window.ts: a count and the tick its window ends.
 -- Bytes: count, end_at (doubles). A window is open once something was counted in it; until then it has no end to keep.
 
-function kernels.fixed()
+-- @part count
+local value, end_at = found[k], 0
+if value then
+  if #value ~= 17 then only_counts = false break end
+  local letter
+  letter, used, end_at = unpack_bytes('<Bdd', value)
+  if letter ~= 70 then only_counts = false break end
+else
+  missing[#missing + 1] = keys[k]
+end
+if now >= end_at then
+  used, whole[k] = 0, true
+elseif end_at ~= new_end then
+  elsewhere[k], one_by_one = end_at, true
+end
+used = used + (sums and sums[k - 1] or 1)
+
+-- @part state
+state = { count = used, end_at = elsewhere[k] or now + ticks, open = used > 0 }
+
+-- @part write
+if not whole[k] then call_redis('SETRANGE', keys[k], '1', pack('<d', used))
+else call_redis('SETEX', keys[k], seconds, pack('<Bdd', 70, used, now + ticks)) end
+
+-- @part kernel
+-- The end of the window that holds `now`. A calendar's boundaries come with the spec, some before now and some after.
+local function window_end(spec, now, phase)
+  if spec.align == 'first' then return now + spec.windowTicks end
+  if spec.ends == nil then return (floor((now - phase) / spec.windowTicks) + 1) * spec.windowTicks + phase end
+  local ends = spec.ends
+  for i = 1, #ends do
+    if ends[i] > now then return ends[i] end
+  end
+  local length = ends[#ends] - ends[#ends - 1]
+  return ends[#ends] + (floor((now - ends[#ends]) / length) + 1) * length
+end
+
+function makers.fixed()
   local kernel = { letter = 'F' }
 
   function kernel.fresh()
@@ -10,12 +47,12 @@ function kernels.fixed()
 
   function kernel.read(value, from)
     if #value - from ~= 15 then return nil end
-    local count, end_at = struct.unpack('<dd', value, from)
+    local count, end_at = unpack_bytes('<dd', value, from)
     return { count = count, end_at = end_at, open = true }
   end
 
   function kernel.write(state)
-    return struct.pack('<dd', state.count, state.open and state.end_at or 0)
+    return pack('<dd', state.count, state.open and state.end_at or 0)
   end
 
   function kernel.locate(state, spec, now, phase)
@@ -48,7 +85,7 @@ function kernels.fixed()
   end
 
   function kernel.credit(state, _, _, cost)
-    state.count = math.max(0, state.count - cost)
+    state.count = max(0, state.count - cost)
   end
 
   function kernel.counted(state)

@@ -1,11 +1,8 @@
 -- One decision with all that can happen in it: blocks, reservations, bookings, shadows that replace, slots and logs.
 
-local NEVER_PASSES, NEVER_BLOCKED = -1, -2
 local RESETS, HELD, TOO_MANY_HOLDS = 1, 2, 3
-
-local function full_decisions()
-  local states = with_states()
-  local max = math.max
+local decide
+do
 
   local function tell_all(used, reset_at, retry, allowed, blocked)
     local code
@@ -21,7 +18,7 @@ local function full_decisions()
     if not extra then return kernel.judge(charge.state, spec, now, cost), 0 end
     local retry = kernel.judge(charge.state, spec, now, cost + extra.held)
     if retry ~= 0 and extra.held > 0 then
-      retry = states.extras().retry_at(extra, kernel, charge.state, spec, now, cost, charge.phase, retry)
+      retry = extras.retry_at(extra, kernel, charge.state, spec, now, cost, charge.phase, retry)
     end
     if extra.blocked_until <= now then return retry, 0 end
     return max(retry, extra.blocked_until), extra.blocked_until
@@ -40,7 +37,7 @@ local function full_decisions()
     local k, spec = charge.k, charge.spec
     if not spec.block or charge.cost > spec.limit or charge.blocked_until > 0 or charge.too_many then return end
     local extra = states.need_extra(k)
-    states.extras().strike(extra, spec.block, now)
+    extras.strike(extra, spec.block, now)
     states.touch(k, spec)
     charge.retry = max(charge.retry, extra.blocked_until)
   end
@@ -67,7 +64,7 @@ local function full_decisions()
     local k, spec = charge.k, charge.spec
     if charge.booked then return true end
     if charge.cost == 0 then return charge.holds end -- a reservation of nothing is known to its owner alone
-    if charge.holds then states.extras().add_hold(states.need_extra(k), charge.id, charge.cost, now + hold_ticks)
+    if charge.holds then extras.add_hold(states.need_extra(k), charge.id, charge.cost, now + hold_ticks)
     else charge.kernel.take(charge.state, spec, now, charge.cost, charge.id) end
     states.touch(k, spec)
     return true
@@ -79,7 +76,7 @@ local function full_decisions()
     if not extra then return used, reset_at end
     if extra.held > 0 then
       used = used + extra.held * (spec.perRequest or 1)
-      reset_at = states.extras().reset_at(extra, charge.kernel, charge.state, spec, now, charge.phase)
+      reset_at = extras.reset_at(extra, charge.kernel, charge.state, spec, now, charge.phase)
       tell_rare(HELD, 1)
     end
     if extra.blocked_until > now then
@@ -90,15 +87,14 @@ local function full_decisions()
     return used, reset_at
   end
 
-  local function charges_of(run)
+  local function charges_of(item)
     local charges = {}
-    for at = 6, #run, 6 do
-      local k, spec = run[at], specs[run[at + 1]]
-      if k < 0 then k = values - k end
-      local charge = { k = k, spec = spec, cost = run[at + 2], role = run[at + 3], id = run[at + 4], phase = run[at + 5] }
+    for at = 5, #item, 6 do
+      local k, spec = item[at], specs[item[at + 1]]
+      local charge = { k = k, spec = spec, cost = item[at + 2], role = item[at + 3], id = item[at + 4], phase = item[at + 5] }
       charge.state = states.at(k, spec, charge.phase)
-      charge.kernel = states.kernel(spec)
-      charge.holds = run[3] > 0 and spec.kind ~= 'slots' and charge.id ~= 0
+      charge.kernel = kernel_of(spec.kind)
+      charge.holds = item[2] > 0 and spec.kind ~= 'slots' and charge.id ~= 0
       -- Where its reservations would stand, something foreign may.
       if charge.state and charge.holds and charge.cost > 0 and not states.may_hold(k) then charge.state = nil end
       charges[#charges + 1] = charge
@@ -106,9 +102,9 @@ local function full_decisions()
     return charges
   end
 
-  return function(run)
-    local takes, hold_ticks, book_ticks, strikes = run[2] == 1, run[3], run[4], run[5] == 1
-    local charges, refused = charges_of(run), 0
+  function decide(item)
+    local takes, hold_ticks, book_ticks, strikes = item[1] == 1, item[2], item[3], item[4] == 1
+    local charges, refused = charges_of(item), 0
     for _, charge in ipairs(charges) do
       if charge.state then
         charge.retry, charge.blocked_until = judge(charge)

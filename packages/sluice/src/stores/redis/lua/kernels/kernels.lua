@@ -1,0 +1,68 @@
+-- The kernels: one file for each kind, the twin of its file in algorithms/.
+--
+-- A state is a table, read from the bytes of a key. kernel_of(kind) has:
+--   letter                               what its values start with
+--   fresh(spec, now)                     the state of a key not seen yet
+--   read(value, from, key, spec)         the state in `value` from byte `from` on; nil where the length is wrong
+--   write(state, until_tick)             its bytes, for a key that is kept until that tick
+--   locate(state, spec, now, phase)      brings it to now; the others below want that first
+--   judge(state, spec, now, cost)        0 where `cost` fits, else the first tick at which it will, or NEVER
+--   take(state, spec, now, cost, id)     counts `cost`, whether it fits or not
+--   describe(state, spec, now)           used (in units), and the tick at which nothing is counted any more
+--   refund(state, spec, now, cost, at, window_end)   takes back a charge made at tick `at`, by law 12
+--   credit(state, spec, now, cost)       gives `cost` back, clamped at full
+--   counted(state, spec)                 the requests counted now, rounded up
+--   copy(state)                          one to try things out on
+--   numbers(state)                       what inspecting shows of it
+--   span(spec)                           how many ticks a charge can count at most
+--   kept_until(state, spec, now)         the tick from which on a fresh state would do as well
+
+local makers = {}
+local made = {}
+
+local function kernel_of(kind)
+  if not made[kind] then made[kind] = makers[kind]() end
+  return made[kind]
+end
+
+-- Ticks to whole seconds, rounded up, as text.
+local function ttl_text(ticks)
+  return string.format('%d', max(0, ceil(ticks / 1000000)) + SPARE_SECONDS)
+end
+
+-- Of a log only what is new, where that will do.
+local function write_state(k, state, spec)
+  local kernel = kernel_of(spec.kind)
+  if k > values and kernel.write_in_place(state, spec) then return end
+  local until_tick = kernel.kept_until(state, spec, now)
+  call_redis('SETEX', keys[k], ttl_text(until_tick - now), kernel.letter .. kernel.write(state, until_tick))
+end
+
+-- @include kernels/bucket:kernel
+-- @include kernels/fixed:kernel
+-- @include kernels/sliding:kernel
+-- @include kernels/log:kernel
+-- @include kernels/slots
+
+-- The numbers of a limit that came as five words.
+local function spec_of(limit)
+  local letter, _, full, step, span = unpack(limit)
+  if letter == 'B' then return { kind = 'bucket', limit = full / step, perRequest = step, perTick = span } end
+  if letter == 'L' then return { kind = 'log', limit = full, windowTicks = span } end
+  if letter == 'S' then return { kind = 'sliding', limit = full, subTicks = span, buckets = 1 } end
+  return { kind = 'fixed', limit = full, windowTicks = math.abs(span), align = span < 0 and 'first' or 'epoch' }
+end
+
+-- Numbers to bytes, all at once: one by one takes as long as deciding. Lua can hand on about 8,000 values.
+local function pack_all(numbers)
+  local count, parts = #numbers, {}
+  if count <= 4000 then return pack('<' .. string.rep('d', count), unpack(numbers)) end
+  for from = 1, count, 4000 do
+    local to = min(from + 3999, count)
+    parts[#parts + 1] = pack('<' .. string.rep('d', to - from + 1), unpack(numbers, from, to))
+  end
+  return table.concat(parts)
+end
+
+local ENFORCED = -2
+local NEVER_PASSES, NEVER_BLOCKED = -1, -2
