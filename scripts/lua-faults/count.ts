@@ -5,7 +5,7 @@ export const countFaults: readonly LuaFault[] = [
   {
     law: [1, 4],
     says: 'buckets admit one more than they hold',
-    file: 'count.lua',
+    file: 'decide.lua',
     find: '      -- @include kernels/bucket:count\n      if used > full then',
     replace: '      -- @include kernels/bucket:count\n      if used > full + step then',
   },
@@ -89,7 +89,7 @@ export const countFaults: readonly LuaFault[] = [
   {
     law: [1, 4],
     says: 'fixed windows admit one more than their limit',
-    file: 'count.lua',
+    file: 'decide.lua',
     find: '      -- @include kernels/fixed:count\n      if used > full then',
     replace: '      -- @include kernels/fixed:count\n      if used > full + 1 then',
   },
@@ -103,7 +103,7 @@ export const countFaults: readonly LuaFault[] = [
   {
     law: [7],
     says: 'a window from first use starts at the epoch',
-    file: 'count.lua',
+    file: 'decide.lua',
     find: 'span < 0 and now - span or',
     replace: 'false or',
   },
@@ -131,7 +131,7 @@ export const countFaults: readonly LuaFault[] = [
   {
     law: [8],
     says: 'windows are forgotten before they are over',
-    file: 'count.lua',
+    file: 'decide.lua',
     find: "string.format('%d', ceil(ticks / 1000000) + SPARE_SECONDS), floor",
     replace: "string.format('%d', SPARE_SECONDS), floor",
   },
@@ -173,14 +173,14 @@ export const countFaults: readonly LuaFault[] = [
   {
     law: [1, 4],
     says: 'sliding windows admit one more than their limit',
-    file: 'count.lua',
+    file: 'decide.lua',
     find: '      -- @include kernels/sliding:count\n      if used > full then',
     replace: '      -- @include kernels/sliding:count\n      if used > full + 1 then',
   },
   {
     law: [4],
     says: 'the counter before weighs more the older it gets',
-    file: 'count.lua',
+    file: 'decide.lua',
     find: 'local left = (now_index + 1) * span - now',
     replace: 'local left = now - now_index * span',
   },
@@ -236,14 +236,14 @@ export const countFaults: readonly LuaFault[] = [
   {
     law: [8],
     says: 'a sliding window is forgotten when the next one begins',
-    file: 'count.lua',
+    file: 'decide.lua',
     find: '    ticks = left + span',
     replace: '    ticks = left',
   },
   {
     law: [1, 4],
     says: 'logs admit one more than their limit',
-    file: 'count.lua',
+    file: 'decide.lua',
     find: '      -- @include kernels/log:count\n      if used > full then',
     replace: '      -- @include kernels/log:count\n      if used > full + 1 then',
   },
@@ -320,7 +320,7 @@ export const countFaults: readonly LuaFault[] = [
   {
     law: [1],
     says: 'a refused charge is written',
-    file: 'count.lua',
+    file: 'decide.lua',
     find: '      local same_used, bytes, seconds\n      for k = from, to do\n        if not changed or changed[k] then',
     replace:
       '      local same_used, bytes, seconds\n      for k = from, to do\n        if true then\n          if changed and not changed[k] then found[k] = found[k] + step end',
@@ -328,14 +328,14 @@ export const countFaults: readonly LuaFault[] = [
   {
     law: [2],
     says: 'a limit of several is not written',
-    file: 'count.lua',
-    find: '  for n = 1, limits do',
-    replace: '  for n = 1, min(limits, 2) do',
+    file: 'decide.lua',
+    find: '  for n = 1, limits do\n    local letter,',
+    replace: '  for n = 1, min(limits, 2) do\n    local letter,',
   },
   {
     law: [11],
     says: 'a value of a foreign type is taken for nothing, and overwritten, where all only counts',
-    file: 'count.lua',
+    file: 'decide.lua',
     find: "if only_counts and missing[1] and call_redis('EXISTS', unpack(missing)) > 0 then only_counts = false end",
     replace: '',
   },

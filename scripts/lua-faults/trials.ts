@@ -39,7 +39,7 @@ const SEEDS = [3, 8, 10, 12, 14]
 
 export const TRIALS: readonly Trial[] = [
   { name: 'the verdicts of the memory store', run: asInMemory },
-  { name: 'calls of plain decisions', about: /^(kernels|count|one-by-one)/, run: plainCalls },
+  { name: 'calls of plain decisions', about: /^(kernels|decide|one-by-one)/, run: plainCalls },
   { name: 'the contract of reservations', about: /^full/, run: reservations },
   { name: 'keys forgotten as soon as they may be', run: forgotten },
   { name: 'a log that comes around', run: comesAround },

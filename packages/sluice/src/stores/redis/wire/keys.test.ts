@@ -14,7 +14,6 @@ afterAll(() => server.stop())
 
 const LONG = 'x'.repeat(65_536)
 const KEYS = [
-  '',
   '\0',
   'a\0b',
   '__proto__',
