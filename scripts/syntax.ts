@@ -105,6 +105,16 @@ function text(node: unknown): string | undefined {
   return typeof node.name === 'string' ? node.name : typeof node.value === 'string' ? node.value : undefined
 }
 
+const TYPES = ['ClassDeclaration', 'TSInterfaceDeclaration', 'TSTypeAliasDeclaration', 'TSEnumDeclaration']
+
+/** Top-level classes, interfaces and types, exported or not. */
+export function typesIn(program: Node): string[] {
+  return (program.body as readonly Node[])
+    .map(node => (isNode(node.declaration) ? node.declaration : node))
+    .filter(({ type }) => TYPES.includes(type))
+    .map(({ id }) => text(id)!)
+}
+
 export function isReexport(node: Node): boolean {
   return (node.type === 'ExportNamedDeclaration' || node.type === 'ExportAllDeclaration') && isNode(node.source)
 }

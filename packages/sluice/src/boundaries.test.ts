@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { breaches, MAY_IMPORT } from '../../../scripts/boundaries.ts'
 import { importCycles, type ProgramOf } from '../../../scripts/import-graph.ts'
-import { type Node, parse } from '../../../scripts/syntax.ts'
+import { type Node, parse, typesIn } from '../../../scripts/syntax.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const IS_SOURCE = /(?<!\.test)\.[cm]?[jt]sx?$/
@@ -51,6 +51,32 @@ test('a planted circle of imports is reported', () => {
     ['a.ts', 'b.ts', 'c/c.ts'],
     ['d.ts', 'e.ts'],
   ])
+})
+
+/** Every name of a type that several of the files declare, and which. */
+function declaredTwice(files: readonly (readonly [path: string, program: Node])[]): string[] {
+  const declaredIn = new Map<string, string[]>()
+  for (const [path, program] of files) {
+    for (const name of new Set(typesIn(program))) declaredIn.set(name, [...(declaredIn.get(name) ?? []), path])
+  }
+  return [...declaredIn].filter(([, paths]) => paths.length > 1).map(([name, paths]) => `${name}: ${paths.join(', ')}`)
+}
+
+test('no name of a class, interface or type is declared twice in the library and the service', () => {
+  // Compat has the names of the packages it stands in for.
+  const paths = sources().filter(path => /^packages\/(sluice|server)\/src\/(?!compat\/)/.test(path))
+  expect(paths.length).toBeGreaterThan(200)
+  expect(declaredTwice(paths.map(path => [path, programOf(path)!]))).toEqual([])
+})
+
+test('a name that two files declare is reported, in whatever way they declare it', () => {
+  const files = {
+    'a.ts': 'export class Queue {}\nclass Inner {}\nfunction f() { type Local = 1 }',
+    'b.ts': "interface Queue {}\nimport type { Other } from './c.ts'\ntype Local = 2",
+    'c.ts': 'export abstract class Other {}\nexport type Inner<T> = T',
+  }
+  const parsed = Object.entries(files).map(([path, source]) => [path, parse(path, source)] as const)
+  expect(declaredTwice(parsed)).toEqual(['Queue: a.ts, b.ts', 'Inner: a.ts, c.ts'])
 })
 
 /** Rows for rooms that are not built yet. */

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { randomBytes } from 'node:crypto'
 import { type LimitMode, SluiceError } from 'sluice'
-import { type Decider, type Operations, withOperations } from '../decider/decider.ts'
+import { type Decider, type OperatorCommands, withOperations } from '../decider/decider.ts'
 import { answerAll, type CallTarget, type RemoteCalls, type RemoteResults } from '../decider/wire.ts'
 import type { Counts, Readings } from '../metrics/metrics.ts'
 import { Metrics } from '../metrics/metrics.ts'
@@ -123,7 +123,7 @@ class Supervisor {
   /** Over a shared store each worker decides by itself, and has to be told. */
   private operators(): Decider {
     const { decider } = this.engine
-    const setMode: Operations['setMode'] = (limit, mode) => {
+    const setMode: OperatorCommands['setMode'] = (limit, mode) => {
       decider.operations.setMode(limit, mode)
       this.remember({ limit, mode })
     }

@@ -10,7 +10,7 @@ import type { RateLimitService } from '../rls/service.ts'
  */
 export interface Decider {
   readonly checks: Checks
-  readonly operations: Operations
+  readonly operations: OperatorCommands
   /** Envoy's rate limit service. */
   readonly descriptors: RateLimitService
   /** CL.THROTTLE. */
@@ -18,9 +18,14 @@ export interface Decider {
 }
 
 /** The same decider, but for some of what operators do. */
-export function withOperations(decider: Decider, instead: Partial<Operations>): Decider {
+export function withOperations(decider: Decider, instead: Partial<OperatorCommands>): Decider {
   const { checks, operations, descriptors, throttle } = decider
-  return { checks, descriptors, throttle, operations: Object.assign(Object.create(operations) as Operations, instead) }
+  return {
+    checks,
+    descriptors,
+    throttle,
+    operations: Object.assign(Object.create(operations) as OperatorCommands, instead),
+  }
 }
 
 /** What programs ask before they serve a request, by the service's own rules. */
@@ -35,7 +40,7 @@ export interface Checks {
 }
 
 /** What operators do to limits and to subjects. */
-export interface Operations {
+export interface OperatorCommands {
   /** A credit, clamped at full. */
   refund(request: CheckRequest): Awaitable<void>
   reset(subject: Attributes, limits: readonly string[] | undefined): Awaitable<void>

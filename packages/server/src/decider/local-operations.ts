@@ -2,9 +2,9 @@ import type { LimitMode, ShadowState } from 'sluice'
 import type { Attributes } from 'sluice/rules'
 import type { Awaitable } from '../awaitable.ts'
 import type { CurrentRules } from './current-rules.ts'
-import type { Block, CheckRequest, ModeOfLimit, Operations } from './decider.ts'
+import type { Block, CheckRequest, ModeOfLimit, OperatorCommands } from './decider.ts'
 
-export class LocalOperations implements Operations {
+export class LocalOperations implements OperatorCommands {
   private readonly rules: CurrentRules
 
   constructor(rules: CurrentRules) {
