@@ -9,7 +9,7 @@ import { animated } from './apng.ts'
 const STUDIO = fileURLToPath(new URL('../apps/studio/', import.meta.url))
 const PICTURES = fileURLToPath(new URL('../docs/pictures/', import.meta.url))
 const CONFIG = `${STUDIO}vite.config.ts`
-const FRAMES = 14
+const FRAMES = 16
 const FRAME_MS = 250
 
 await build({ root: STUDIO, configFile: CONFIG, logLevel: 'warn' })
@@ -21,7 +21,7 @@ try {
   mkdirSync(PICTURES, { recursive: true })
   for (const theme of ['light', 'dark'] as const) {
     const page = await browser.newPage({
-      viewport: { width: 1280, height: 860 },
+      viewport: { width: 1440, height: 1130 },
       colorScheme: theme,
       reducedMotion: 'reduce',
     })
@@ -30,8 +30,8 @@ try {
     await page.screenshot({ path: `${PICTURES}studio-${theme}.png` })
     await page.close()
   }
-  const page = await browser.newPage({ viewport: { width: 720, height: 470 }, reducedMotion: 'reduce' })
-  const hash = '#/?leakyBucket=off&shaping=off&slidingWindow=off&slidingLog=off&fixedWindow=on'
+  const page = await browser.newPage({ viewport: { width: 900, height: 700 }, reducedMotion: 'reduce' })
+  const hash = '#/?shaping=off&slidingWindow=off&slidingLog=off&concurrency=off'
   await page.goto(`${address}${hash}`)
   await page.click('[data-pattern="bursty"]')
   await page.click('[data-do="play"]')

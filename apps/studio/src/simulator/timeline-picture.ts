@@ -85,12 +85,22 @@ export function drawRequests(
 ): void {
   const perMs = width / (view.until - view.from)
   const bins = new Float32Array(Math.ceil(width / BIN) + 1)
-  for (let n = firstAt(requests, view.from); n < requests.length && requests[n]!.at <= view.until; n++) {
-    const { at, cost, caller } = requests[n]!
-    const bin = Math.floor(((at - view.from) * perMs) / BIN)
-    const y = height - SCALE_HEIGHT - 5 - bins[bin]! * 6
+  const first = firstAt(requests, view.from)
+  const binOf = (at: number) => Math.floor(((at - view.from) * perMs) / BIN)
+  let tallest = 1
+  for (let n = first; n < requests.length && requests[n]!.at <= view.until; n++) {
+    const bin = binOf(requests[n]!.at)
     bins[bin] = bins[bin]! + 1
-    if (y < 4) continue
+    tallest = Math.max(tallest, bins[bin]!)
+  }
+  bins.fill(0)
+  // A crowd stands closer: the column is as tall as the requests are many.
+  const rise = Math.min(6, (height - SCALE_HEIGHT - 9) / tallest)
+  for (let n = first; n < requests.length && requests[n]!.at <= view.until; n++) {
+    const { at, cost, caller } = requests[n]!
+    const bin = binOf(at)
+    const y = height - SCALE_HEIGHT - 5 - bins[bin]! * rise
+    bins[bin] = bins[bin]! + 1
     g.globalAlpha = at <= now ? 1 : 0.4
     g.fillStyle = callerInks[caller % callerInks.length]!
     g.beginPath()
