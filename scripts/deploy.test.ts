@@ -10,7 +10,7 @@ import { serve } from '../packages/server/src/fixtures/process.ts'
 import { SETTINGS } from '../packages/server/src/settings.ts'
 import { ROOT, run } from './consumers/pack.ts'
 
-const SLOW_MS = 60_000
+const SLOW_MS = 300_000
 const dockerfile = readFileSync(join(ROOT, 'deploy/Dockerfile'), 'utf8')
 const manifest = readFileSync(join(ROOT, 'deploy/kubernetes.yaml'), 'utf8')
 const variables = new Map<string, (typeof SETTINGS)[keyof typeof SETTINGS]>(

@@ -6,7 +6,7 @@ import { run as sluice } from '../packages/server/src/fixtures/command/run.ts'
 import { serve } from '../packages/server/src/fixtures/process.ts'
 import { ROOT, run } from './consumers/pack.ts'
 
-const SLOW_MS = 60_000
+const SLOW_MS = 300_000
 const guide = (name: string) => readFileSync(join(ROOT, `docs/migrate/${name}.md`), 'utf8')
 
 /** The code under `## Before` or `## After`. */
