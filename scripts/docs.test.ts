@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { startRedis } from 'sluice-harness'
 import { expect, test } from 'vitest'
 
@@ -69,4 +69,24 @@ test('every TypeScript example in README and docs type-checks and runs', { timeo
     runBin('tsx', ['--conditions=@sluice/source', '--tsconfig', settings, join(folder, 'all.mts')], env)
   })
   await redis.stop()
+})
+
+/** As GitHub names a heading. */
+function anchors(path: string): string[] {
+  const headings = readFileSync(path, 'utf8').matchAll(/^#{1,6} (.*)$/gm)
+  return [...headings].map(([, text]) =>
+    text!
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+test.each(pages())('every link of %s leads somewhere', page => {
+  const prose = readFileSync(join(root, page), 'utf8').replace(/^```.*?^```$/gms, '')
+  const broken = [...prose.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].filter(([, path, anchor]) => {
+    const target = path === '' ? join(root, page) : join(root, dirname(page), path!)
+    return !existsSync(target) || (anchor !== undefined && !anchors(target).includes(anchor))
+  })
+  expect(broken.map(([link]) => link)).toEqual([])
 })
