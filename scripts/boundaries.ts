@@ -76,7 +76,9 @@ export const ENTRY_POINTS: readonly string[] = [
 ]
 
 /** Optional peers that a library file loads at run time. Nest tells a refusal from a fault by the class of its exception. */
-const LOADED_PEERS: Readonly<Record<string, readonly string[]>> = { 'http/nest.ts': ['@nestjs/common'] }
+const LOADED_PEERS: Readonly<Record<string, readonly string[]>> = {
+  'http/nest.ts': ['@nestjs/common', '@nestjs/core', '@nestjs/websockets'],
+}
 
 /**
  * Every breach of the tables in one source file, as `path:line what is wrong`. `path` is relative to the repository. Other

@@ -6,59 +6,43 @@ import {
   type FactoryProvider,
   HttpException,
   Inject,
+  type OnModuleInit,
 } from '@nestjs/common'
+import { ModulesContainer } from '@nestjs/core'
 import { guardFrom } from './adapters/guard-from.ts'
 import { decorated, isSkipped } from './adapters/nest-decorators.ts'
-import { follow, type NodeRequest, type NodeResponse, nodeReader, unlessAnswered } from './adapters/node-exchange.ts'
+import { exchangeOf, type NestExchange, type NestRequest, nodeResponse, unsupported } from './adapters/nest-exchange.ts'
+import { checkHandlers } from './adapters/nest-start-check.ts'
+import { follow, unlessAnswered } from './adapters/node-exchange.ts'
 import { parsedBody } from './adapters/refused-error.ts'
-import { type HeaderResponse, setFields } from './adapters/set-fields.ts'
+import { setFields } from './adapters/set-fields.ts'
 import { decisionOf } from './guard/decision-of.ts'
 import type { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Outcome } from './guard/outcome.ts'
-import type { Reader, RequestView } from './request/request-facts.ts'
+import type { RequestView } from './request/request-facts.ts'
+import { GONE } from './response/refusal.ts'
 
 export { Cost, RateLimit, SkipRateLimit } from './adapters/nest-decorators.ts'
+export type { NestRequest } from './adapters/nest-exchange.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
 export type { Route } from './guard/route-options.ts'
 export { decisionOf }
 
-/** What requests of Express and Fastify have in common. */
-export interface NestRequest extends NodeRequest {
-  readonly originalUrl?: string
-  readonly hostname?: string
-  readonly params?: unknown
-  readonly query?: unknown
-  readonly body?: unknown
-  readonly route?: { readonly path?: unknown }
-  readonly routeOptions?: { readonly url?: string }
-}
 /** What functions in the options are handed. */
 export type NestView = RequestView<NestRequest>
 
-interface NestResponse extends HeaderResponse {
-  readonly raw?: NodeResponse
-}
-
-const reader: Reader<NestRequest, NestResponse> = {
-  ...nodeReader,
-  target: request => request.originalUrl ?? request.url ?? '/',
-  route: ({ routeOptions, route }) => routeOptions?.url ?? (route?.path === undefined ? undefined : String(route.path)),
-  onClose: (response, callback) => nodeReader.onClose(nodeResponse(response), callback),
-}
-
-function nodeResponse(response: NestResponse): NodeResponse {
-  return response.raw ?? (response as unknown as NodeResponse)
-}
-
 const ASKED = Symbol.for('sluice.nest-asked')
 
-/** The guards that have decided on a request, whichever build of the package they are of. */
-const registry = globalThis as { [ASKED]?: WeakMap<NestRequest, readonly Guard[]> }
+/** The guards that have decided on a call of a handler, whichever build of the package they are of. */
+const registry = globalThis as { [ASKED]?: WeakMap<ExecutionContext, readonly Guard[]> }
 registry[ASKED] ??= new WeakMap()
 const asked = registry[ASKED]
 
-/** Limits HTTP handlers. A refusal is an `HttpException`, so that exception filters see it. */
+/**
+ * Limits handlers of HTTP, GraphQL resolvers and messages of WebSocket gateways. A refusal is an `HttpException`, in a gateway
+ * a `WsException`, so that exception filters see it.
+ */
 export class RateLimitGuard implements CanActivate {
   readonly guard: Guard
 
@@ -67,34 +51,54 @@ export class RateLimitGuard implements CanActivate {
   }
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    if (context.getType() !== 'http' || isSkipped(context)) return true
-    const http = context.switchToHttp()
-    const [request, response] = [http.getRequest<NestRequest>(), http.getResponse<NestResponse>()]
-    const before = asked.get(request) ?? []
+    if (isSkipped(context)) return true
+    const before = asked.get(context) ?? []
     // With both the module and `@UseGuards(RateLimitGuard)`, a request counts once.
     if (before.includes(this.guard)) return true
-    asked.set(request, [...before, this.guard])
+    asked.set(context, [...before, this.guard])
+    const exchange = exchangeOf(context)
+    const { request, response, reader } = exchange
     // Of several guards on a handler, only the first counts the limits of its decorators.
     const outcome = decorated(this.guard, context, before.length === 0).ask(request, response, reader)
-    if (!(outcome instanceof Promise)) return carryOut(outcome, response)
+    const goOn = (made: Outcome | undefined) => carryOut(made, exchange, context)
+    if (!(outcome instanceof Promise)) return goOn(outcome)
+    if (exchange.kind !== 'http' || response === undefined) return outcome.then(goOn)
     // A promise that stays pending runs neither the handler nor an exception filter.
-    const over = new Promise<boolean>(() => {})
-    return unlessAnswered(outcome, nodeResponse(response), over, made => carryOut(made, response))
+    return unlessAnswered(outcome, nodeResponse(response), new Promise<boolean>(() => {}), goOn)
   }
 }
 
-function carryOut(outcome: Outcome | undefined, response: NestResponse): boolean {
+function carryOut(
+  outcome: Outcome | undefined,
+  { kind, response }: NestExchange,
+  context: ExecutionContext,
+): boolean | Promise<boolean> {
   if (outcome === undefined) return true
-  setFields(outcome, response)
   const { refusal, ended } = outcome
-  if (refusal !== undefined) throw new HttpException(parsedBody(refusal.body), refusal.status)
-  if (ended !== undefined) follow(outcome, nodeResponse(response))
+  // Of GraphQL, many fields share one response: no header can tell of each.
+  if (kind === 'http') setFields(outcome, response!)
+  if (refusal !== undefined) {
+    const body = parsedBody(refusal.body)
+    if (kind === 'ws') return refuseMessage(body)
+    throw new HttpException(body, refusal.status)
+  }
+  if (ended === undefined) return true
+  if (response !== undefined) follow(outcome, nodeResponse(response))
+  else {
+    ended(GONE.status, 0, true)
+    throw unsupported(context, 'limited without slots, countWhen, resetWhen and settle, since nothing tells its end')
+  }
   return true
+}
+
+async function refuseMessage(body: string | object): Promise<boolean> {
+  const { WsException } = await import('@nestjs/websockets')
+  throw new WsException(body)
 }
 
 /** What was decided, as a parameter of a handler: `list(@RateLimitDecision() decision: Decision | undefined)`. */
 export const RateLimitDecision = createParamDecorator((_: unknown, context: ExecutionContext) =>
-  decisionOf(context.switchToHttp().getRequest<NestRequest>()),
+  decisionOf(exchangeOf(context).request),
 )
 
 interface AsyncOptions {
@@ -103,11 +107,22 @@ interface AsyncOptions {
   useFactory: (...injected: never[]) => GuardOptions<NestView> | Guard | Promise<GuardOptions<NestView> | Guard>
 }
 
-class SluiceModule {}
+class SluiceModule implements OnModuleInit {
+  private readonly modules: ModulesContainer
+
+  constructor(modules: ModulesContainer) {
+    this.modules = modules
+  }
+
+  onModuleInit(): void {
+    checkHandlers(this.modules.values(), RateLimitGuard)
+  }
+}
 
 const GUARD = Symbol.for('sluice.nest-guard')
 // The same as `@Inject(GUARD)` before the constructor's parameter.
 Inject(GUARD)(RateLimitGuard, undefined, 0)
+Inject(ModulesContainer)(SluiceModule, undefined, 0)
 
 /** `imports: [RateLimitModule.forRoot({ policy: '100/m' })]` limits every HTTP handler of the application. */
 export const RateLimitModule = {

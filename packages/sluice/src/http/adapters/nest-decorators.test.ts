@@ -12,7 +12,6 @@ import {
   Version,
   VersioningType,
 } from '@nestjs/common'
-import { ExternalContextCreator } from '@nestjs/core'
 import { afterEach, describe, expect, test } from 'vitest'
 import { moduleOf, PLATFORMS, type Site, startNest } from '../../fixtures/http/nest/application.ts'
 import { decorate } from '../../fixtures/http/nest/decorate.ts'
@@ -114,15 +113,6 @@ describe.each(PLATFORMS)('on %s', (_, adapter) => {
       const { ask } = await serve(pair('a', [UseGuards(RateLimitGuard)], [UseGuards(RateLimitGuard)]))
       expect(await ask('/a/one')).toBe('200 default 8')
       expect(await ask('/a/two')).toBe('200 default 7')
-    })
-
-    test('lets other contexts than HTTP pass', async () => {
-      const { app } = await start({ imports: [RateLimitModule.forRoot({ ...nine, policy: '1/m' })] })
-      const resolver = { hello: () => 'hello' }
-      const call = app
-        .get(ExternalContextCreator)
-        .create(resolver, resolver.hello, 'hello', undefined, undefined, undefined, undefined, undefined, 'graphql')
-      expect([await call(), await call()]).toEqual(['hello', 'hello'])
     })
   })
 

@@ -6,7 +6,7 @@ import { checkRoute, type Route } from '../guard/route-options.ts'
 /** Kept as Reflect metadata like Nest's own, so that subclasses inherit it and decorators that wrap a method can copy it. */
 const LIMITS = 'sluice:limits'
 const COST = 'sluice:cost'
-const SKIP = 'sluice:skip'
+export const SKIP = 'sluice:skip'
 
 type Decorator = ClassDecorator & MethodDecorator
 
