@@ -5,9 +5,9 @@ import { checkCost } from '../../limiter/limits.ts'
 import type { Reservation } from '../../limiter/reservation.ts'
 import { andThen, type Maybe } from '../../maybe.ts'
 import type { RequestFacts } from '../request/request-facts.ts'
+import { GONE } from '../response/refusal.ts'
 import { answered, yesOrNo } from './answered.ts'
-import type { ResponseEnd } from './ended.ts'
-import type { GuardLimit } from './guard-limit.ts'
+import type { GuardLimit, ResponseEnd } from './guard-limit.ts'
 import type { Reporter } from './reporter.ts'
 
 export type GuardLimiter = Limiter<RequestFacts, 'sync' | 'async'>
@@ -62,7 +62,10 @@ export class AfterResponse {
   private actualOf(name: string, limit: GuardLimit, ended: ResponseEnd, facts: RequestFacts): number | undefined {
     const { countWhen, settle, countAborted } = limit
     if (ended.aborted && countAborted === false) return 0
-    if (countWhen !== undefined) return this.counts(name, countWhen, ended, facts) ? undefined : 0
+    // A client that left before it was answered counts in any case: hanging up must not be free.
+    const isUnanswered = ended.aborted && ended.status === GONE.status
+    if (countWhen !== undefined) return this.counts(name, countWhen, ended, facts) || isUnanswered ? undefined : 0
+    if (settle === 'bytes' && isUnanswered) return undefined
     if (settle === undefined) return undefined
     try {
       return checkCost(typeof settle === 'function' ? answered(settle(ended, facts.view)) : Math.ceil(ended[settle]))

@@ -6,7 +6,18 @@ import type { LimitMode, LimitOptions, OnOutage } from '../../limiter/limits.ts'
 import { type PolicyLike, policyOf } from '../../policy.ts'
 import { Identity } from '../request/identity.ts'
 import type { RequestView } from '../request/request-facts.ts'
-import type { ResponseEnd } from './ended.ts'
+
+/** How a response went. */
+export interface ResponseEnd {
+  /** 499 if the client left before the server answered. */
+  readonly status: number
+  /** The client left before the response was sent in full. */
+  readonly aborted: boolean
+  /** From the decision to the end of the response. */
+  readonly ms: number
+  /** Of the body, as far as it was sent. */
+  readonly bytes: number
+}
 
 /** One limit of a guard, as a user writes it. `r` is the framework's request with the facts of `RequestView` on top. */
 export interface GuardLimit<R = RequestView> {

@@ -252,3 +252,27 @@ describe('options', () => {
     expect(codeOf(() => loginLimits(options))).toBe('SLUICE_BAD_OPTION')
   })
 })
+
+test('a refusal by the pair waits for the first failure to be forgotten and for the block, whichever ends later', () => {
+  const clock = fakeClock(1_000_000_000)
+  const answered = (pair: LoginOptions['pair']) => {
+    const guard = createGuard({ limits: loginLimits(pair === undefined ? {} : { pair }), clock })
+    const attempt = () => {
+      const outcome = ask(guard, { from: OFFICE, body: { username: 'ann' } })
+      outcome?.ended?.(401, 0, false)
+      return Number(headersOf(outcome)['Retry-After'] ?? 0)
+    }
+    for (let i = 0; i < 5; i++) expect(attempt()).toBe(0)
+    return attempt
+  }
+  expect(answered(undefined)()).toBe(900)
+  const soon = answered('5/1m')
+  const waits: number[] = []
+  for (let round = 0; round < 3; round++) {
+    waits.push(soon())
+    expect(soon()).toBe(waits.at(-1))
+    clock.advance(waits.at(-1)! * 1000)
+    for (let i = 0; i < 5; i++) soon()
+  }
+  expect(waits).toEqual([60, 120, 240])
+})
