@@ -2,7 +2,7 @@ import { expected } from '../../errors.ts'
 import { type Address, formatAddress, IPV4_AT, isIPv4, parseAddress, wordMask } from './address.ts'
 
 export interface AddressRanges {
-  /** Takes an address in any spelling. What is not strictly one is in no range. */
+  /** Takes an address in any spelling. A text that is not strictly an address is in no range. */
   has(address: string | Address): boolean
 }
 

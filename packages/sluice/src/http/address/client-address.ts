@@ -45,7 +45,7 @@ const MOST_PEERS = 1024
 /**
  * Who is asking. `peer` is the socket's address, if there is one; `header` joins several lines of a name with commas.
  *
- * Only what a trusted hop has written is read, so nobody else can choose who they are. A list is walked from the right,
+ * Only what a trusted hop has written is read, so no client can choose its own address. A list is walked from the right,
  * where the nearest proxy wrote, past those that are trusted. An entry that is not strictly an address ends the walk:
  * the answer is then the last hop that was good.
  */

@@ -45,7 +45,7 @@ export interface GuardLimit<R = RequestView> {
   unit?: string
   /** Says nothing about the count: for keys that the caller has not proved to be theirs, such as the name in a login. */
   quiet?: boolean
-  /** Counts only responses of which this is true. Until then the request counts, so that nobody tries many at once. */
+  /** Counts only responses of which this is true. Until then the request counts, so that many at once gain nothing. */
   countWhen?: (response: ResponseEnd, r: R) => boolean
   /** A response of which this is true makes the key forget what was counted. */
   resetWhen?: (response: ResponseEnd, r: R) => boolean
@@ -136,7 +136,7 @@ function checkRollout({ rollout, mode, key }: GuardLimit, where: string): void {
 
 const WAITING_KINDS: ReadonlySet<string> = new Set(['tokenBucket', 'leakyBucket', 'gcra'])
 
-/** What is set aside until a response has ended does not drain, so there is no saying how long to wait for it. */
+/** A cost that is set aside does not drain until the response has ended, so a wait for it cannot be told. */
 function checkDelay({ delay, policy, countWhen, settle, countAborted }: GuardLimit, where: string): void {
   if (delay === undefined) return
   if ((countWhen ?? settle) !== undefined || countAborted === false) {

@@ -81,7 +81,7 @@ export class Guard {
   private off = false
   /** 2 for more often than once. */
   private timesAsked = 0
-  /** In so many further requests: whoever is behind a proxy notices at once. */
+  /** So many further requests are looked at. Behind a proxy the first one has the header. */
   private looksForForwarding = 100
 
   constructor(options: GuardOptions, isForRoute = false) {

@@ -7,7 +7,7 @@ import type { RequestView } from '../request/request-facts.ts'
 /** A policy by plan. It can be changed while it runs; what a caller has used stays used. */
 export interface Plans<R = RequestView> {
   (r: R): Policy
-  /** What somebody gets whose plan is not in the table. */
+  /** The policy for a plan that is not in the table. */
   readonly strictest: Policy
   /** Of all plans, each once. */
   readonly all: readonly Policy[]
@@ -15,7 +15,7 @@ export interface Plans<R = RequestView> {
   set(plan: string, policy: PolicyLike): void
 }
 
-/** A plan that nobody has described: a typing error, or one too new for this process. */
+/** A plan that is not in the table: a typing error, or one too new for this process. */
 export class UnknownPlan extends Error {
   override readonly name = 'UnknownPlan'
   readonly plan: string
@@ -29,7 +29,7 @@ brand('UnknownPlan', UnknownPlan)
 
 /**
  * `plans({ anonymous: '60/h', free: '100/m', pro: '1000/m' })` as a limit's `policy`. The plan is `r.user.plan`,
- * `r.auth.plan` or `r.plan` unless `planOf` says otherwise; who has none is `anonymous`, or gets the strictest.
+ * `r.auth.plan` or `r.plan` unless `planOf` says otherwise. A caller without a plan is `anonymous`, or gets the strictest.
  */
 export function plans(table: Readonly<Record<string, PolicyLike>>): Plans
 export function plans<R = RequestView>(
@@ -84,7 +84,7 @@ export function isStricter(a: Policy, b: Policy): boolean {
 const DAY_MS = 86_400_000
 const CALENDAR_MS: Readonly<Record<string, number>> = { day: DAY_MS, week: 7 * DAY_MS, month: 30 * DAY_MS }
 
-/** Requests a millisecond, for ever. How soon a slot comes back nobody knows: any rate is stricter, unless there is none. */
+/** Requests a millisecond in the long run. A slot may come back at any time, so every rate counts as stricter than slots. */
 function perMs(policy: Policy): number {
   switch (policy.kind) {
     case 'tokenBucket':

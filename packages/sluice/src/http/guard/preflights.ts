@@ -11,7 +11,7 @@ export type PreflightOption = PolicyLike | 'count'
 
 /**
  * The bucket of CORS preflights, by address. A browser sends them on its own, so they do not cost the caller's quota; but
- * anybody can send one, so they are not free either. Always in this process: they are not worth a call to a store.
+ * any client can send one, so they are not free either. Always in this process: they are not worth a call to a store.
  */
 export class Preflights {
   private readonly limiter: Limiter<RequestFacts, 'sync'>

@@ -5,7 +5,7 @@ import type { GuardEvent } from './guard-event.ts'
 import type { GuardSettings } from './guard-options.ts'
 import { UnknownPlan } from './plans.ts'
 
-/** Tells those who listen. What they throw changes nothing about what is answered. */
+/** Calls the listeners. If they throw, the answer stays the same. */
 export class Reporter {
   private readonly limiter: string
   private readonly onEvent: GuardSettings['onEvent']
@@ -35,11 +35,11 @@ export class Reporter {
     try {
       this.onEvent?.(event)
     } catch {
-      // Nobody is left to tell.
+      // A listener that throws has no one to tell.
     }
   }
 
-  /** Once for the process, or once to `onEvent` where somebody listens. */
+  /** Once for the process, or once to `onEvent` if there is one. */
   warn(code: WarningCode, message: string): void {
     warnOnce(code, message, this.onEvent === undefined ? undefined : this.onWarning)
   }

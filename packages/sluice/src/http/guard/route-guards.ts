@@ -13,7 +13,7 @@ export class RouteGuards<G extends SwitchableGuard> {
   private readonly make: (route: string, own: Route) => G
   /** By what a route says, then by its name: several routes may say the same, and several may have one name. */
   private readonly guards = new Map<Route, Map<string, G>>()
-  /** What was switched by hand since all were: routes that come later are switched, too. */
+  /** The switches since all limits were switched together. Routes that come later are switched, too. */
   private readonly modes = new Map<string | undefined, LimitMode | undefined>()
 
   constructor(make: (route: string, own: Route) => G) {

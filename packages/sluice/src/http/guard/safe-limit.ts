@@ -236,7 +236,7 @@ export function safeLimits(limits: Readonly<Record<string, GuardLimit>>, context
   )
 }
 
-/** What is used in place of an answer, and how an event calls it. */
+/** The value that takes the place of an answer, and its name in an event. */
 interface Fallback<T> {
   readonly used: (facts: RequestFacts) => T
   readonly text: string | (() => string)
@@ -256,7 +256,7 @@ function readPolicy(answer: unknown): Policy {
   return chosenRule(answer).policy
 }
 
-/** The limiter takes answers only; whoever asks it has prepared them. */
+/** The limiter takes answers, not promises: the guard has waited for them before. */
 function now<T>(value: Maybe<T>): T {
   if (!(value instanceof Promise)) return value
   throw expected('SLUICE_NOT_SUPPORTED', 'the limiter of a guard with async functions to be asked by the guard', value)

@@ -6,8 +6,9 @@ import type { RequestFacts, RequestView } from './request-facts.ts'
 import { sha256 } from './sha256.ts'
 
 /**
- * Who is asking, as a key. What a helper cannot find it takes from the client's address, so that nobody escapes by leaving
- * something out. An address stands as it is; all else has its kind before it, so that no user can be named like an address.
+ * The caller, as a key. A helper that finds no value takes the client's address, so that a caller who leaves something out
+ * does not escape. An address stands as it is. Every other key starts with its kind, so that no user can be named like an
+ * address.
  */
 export class Identity<R = RequestView> {
   readonly keyOf: (facts: RequestFacts<R>) => string
@@ -61,7 +62,7 @@ export function ip(): Identity {
   return new Identity(facts => facts.ip, ADDRESS)
 }
 
-/** A user who has proved who they are: by default `r.user.id` or `r.auth.userId`. */
+/** A user who is logged in: by default `r.user.id` or `r.auth.userId`. */
 export function user(): Identity
 export function user<R = RequestView>(read: (r: R) => unknown): Identity<R>
 export function user(read: (r: RequestView) => unknown = foundUser): Identity {
@@ -80,7 +81,7 @@ export function session(read: (r: RequestView) => unknown = foundSession): Ident
   return known('session', read)
 }
 
-/** Servers make a new session for whoever brings none: counted for itself, leaving the cookie out would be fresh quota. */
+/** Servers make a new session for a client that sends no cookie. Counting that one would hand out fresh quota. */
 function foundSession(r: RequestView): unknown {
   const { session, sessionID } = r as FoundOnRequest
   const id = session?.id ?? sessionID
@@ -143,12 +144,12 @@ export function route(): Identity {
 }
 
 export interface Proof<R = RequestView> {
-  /** Whether the value belongs to somebody. Only then it counts for itself; else invented values would buy fresh quota. */
+  /** Whether the value is known. Only then it counts for itself, since invented values would buy fresh quota. */
   verify?: (value: string, r: R) => boolean
 }
 
 /**
- * A header that says who is asking. Anybody can send one: without `verify`, or where it says no, the address counts.
+ * A header that names the caller. Any client can send one: without `verify`, or if that answers false, the address counts.
  */
 export function header<R = RequestView>(name: string, { verify }: Proof<R> = {}): Identity<R> {
   if (typeof name !== 'string' || name === '') throw expected('SLUICE_BAD_OPTION', 'header() with a name', name)

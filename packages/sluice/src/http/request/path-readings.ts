@@ -99,7 +99,7 @@ function nameOf(part: string, { semicolon }: PathReading): string {
   return end === -1 ? part : part.slice(0, end)
 }
 
-/** Longer paths are nobody's route; what takes whatever is left still takes them. Dots are resolved by then. */
+/** No route is longer, but a template that ends in `*` still matches. Dots are resolved by then. */
 const MOST_SEGMENTS = 64
 
 function bounded(segments: string[]): readonly string[] {

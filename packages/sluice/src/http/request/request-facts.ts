@@ -39,7 +39,7 @@ interface KnownFacts<Raw> {
  */
 export type RequestView<Raw = unknown> = KnownFacts<Raw> & Omit<Raw, keyof KnownFacts<Raw>>
 
-/** One request, read as far as somebody asks, and each thing once. */
+/** One request. Each fact is read when it is first asked for, and once. */
 export class RequestFacts<R = RequestView> {
   readonly raw: unknown
   /** What functions chose for this request, by the index of the limit; no key (null) where it does not apply. */

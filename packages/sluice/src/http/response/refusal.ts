@@ -32,7 +32,7 @@ export function refusalOf(
   const status = capacity ? 503 : 429
   const seconds = retryAfterSeconds(decision.retryAfterMs)
   const kind = kindOf(reason, capacity)
-  // What is undefined JSON leaves out.
+  // JSON leaves out properties that are undefined.
   const body = {
     type: quiet ? undefined : kind.type,
     title: quiet ? (capacity ? 'Service Unavailable' : 'Too Many Requests') : kind.title,
@@ -69,7 +69,7 @@ export const DENIED: Refusal = problemResponse(403, {
   message: 'Requests from this address are not served.',
 })
 
-/** For a client that has gone before its turn came: nobody reads it. */
+/** For a client that left before its turn came. No one reads it. */
 export const GONE: Refusal = { status: 499, fields: [], body: '' }
 
 function problemResponse(status: number, body: object, retryAfter?: number): Refusal {

@@ -46,7 +46,7 @@ export function ticksToFree(requests: number, { ticks, count }: Pace): number {
 }
 
 /**
- * The length of the window a policy counts in, in whole seconds, rounded up so that nobody reads a faster rate out of
+ * The length of the window a policy counts in, in whole seconds, rounded up so that no reader takes the rate for a faster one out of
  * it. 0 where there is none to tell: slots have none, and of a part of a second a reader would make a whole one.
  */
 export function windowSeconds(policy: Policy): number {

@@ -1,7 +1,7 @@
 /** What an Integer of a structured field can hold: fifteen digits (RFC 9651, section 3.3.1). */
 const MAX_INTEGER = 999_999_999_999_999
 
-/** Rounded down into what a field can hold. What is not a number is 0: it promises nothing. */
+/** Rounded down into the range of a field. NaN becomes 0, which promises nothing. */
 export function integer(value: number): number {
   return value > 0 ? Math.floor(Math.min(value, MAX_INTEGER)) : 0
 }
@@ -19,7 +19,7 @@ export function quoted(text: string): string {
   return `"${escaped}"`
 }
 
-/** Printable ASCII as it is, all else as `%` and two hex digits for each byte: `é` is `%C3%A9`. */
+/** Printable ASCII as it is, other characters as `%` and two hex digits for each byte: `é` is `%C3%A9`. */
 export function printable(text: string): string {
   let safe = ''
   for (const byte of new TextEncoder().encode(text)) {
