@@ -45,7 +45,7 @@ function lockAgrees(manifests) {
   return [...manifests].every(([dir, fields]) => dir in locked && relevant(locked[dir]) === fields)
 }
 
-/** Node_modules holds what the lock asks for, whoever put it there: `npm ci` would delete it under all that is running. */
+/** True if node_modules holds what the lock asks for. Then nothing is installed: `npm ci` would delete files that running programs use. */
 function alreadyInstalled() {
   if (!existsSync(INSTALLED)) return false
   const locked = readJson('package-lock.json').packages
@@ -54,7 +54,7 @@ function alreadyInstalled() {
   return (
     Object.entries(installed).every(([path, entry]) => path in locked && same(entry, locked[path])) &&
     Object.entries(locked).every(
-      // What is optional is for other platforms as often as not.
+      // Optional packages are often for other platforms.
       ([path, entry]) => path === '' || entry.optional || entry.devOptional || same(entry, installed[path]),
     )
   )
@@ -66,8 +66,8 @@ async function install() {
   try {
     await run('npm', ['ci', ...quiet])
   } catch (error) {
-    // A registry that does not serve the packages of every platform leaves a lock without them, and `npm ci` refuses such
-    // a lock. `npm install --no-save` takes the same locked versions and leaves the lock as it is.
+    // A registry without the packages of every platform leaves a lock without them, and `npm ci` refuses such a lock.
+    // `npm install --no-save` takes the same versions and leaves the lock as it is.
     if (!error.message.includes('EUSAGE')) throw error
     await run('npm', ['install', '--no-save', ...quiet])
   }

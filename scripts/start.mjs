@@ -13,7 +13,7 @@ await Promise.all([build(), run('node_modules/.bin/vite', ['build', 'apps/studio
 const token = process.env.SLUICE_ADMIN_TOKEN ? [] : ['--admin-token', 'auto']
 const command = ['packages/server/bin/sluice.js', 'serve', ...token, ...process.argv.slice(2)]
 const child = spawn(process.execPath, command, { stdio: 'inherit' })
-// A terminal's Ctrl-C reaches both; whoever ends this process alone means the service.
+// Ctrl-C in a terminal reaches both processes. A signal to this one alone is meant for the service.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 child.on('exit', (code, signal) => {
   process.exitCode = signal === null ? code : 1

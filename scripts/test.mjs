@@ -1,4 +1,4 @@
-// What `npm test` runs, on a fresh clone too: until the first step is through there is no node_modules to import from.
+// What `npm test` runs, on a fresh clone too: before the first step there is no node_modules to import from.
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { ensureDependencies } from './dependencies.mjs'
@@ -34,7 +34,7 @@ async function inTurn(name, work) {
   await together({ [name]: work })
 }
 
-/** Cheap checks share the two cores, and all that fail are shown before stopping. */
+/** Cheap checks run at once, and all that fail are shown before stopping. */
 async function together(steps) {
   const passed = await Promise.all(Object.entries(steps).map(([name, work]) => step(name, work)))
   if (passed.includes(false)) process.exit(1)

@@ -23,7 +23,7 @@ export function inChild(module: URL, args: readonly string[], limitMs: number): 
   })
 }
 
-/** Starts the module of that name that lies beside the caller's, in a process of its own: built or, in tests, as it is written. */
+/** Starts a module of the caller's folder in a process of its own: the built one or, in tests, the source. */
 export function startBeside(callerUrl: string, name: string, args: readonly string[]): ChildProcess {
   const isBuilt = callerUrl.endsWith('.js')
   const module = fileURLToPath(new URL(isBuilt ? `${name}.js` : `${name}.ts`, callerUrl))
@@ -34,7 +34,7 @@ export function startBeside(callerUrl: string, name: string, args: readonly stri
   })
 }
 
-/** Its next message. That it ends first is an error. */
+/** The child's next message; an error if it ends before. */
 export function nextMessage<T>(child: ChildProcess): Promise<T> {
   return new Promise((resolve, reject) => {
     const ended = (code: number | null) => reject(new Error(`a process of the benchmark ended with code ${code}`))
@@ -46,12 +46,12 @@ export function nextMessage<T>(child: ChildProcess): Promise<T> {
   })
 }
 
-/** The child's side: hands the answer over and ends, whatever timers a library has left running. */
+/** Called in a child: hands the answer over and ends, even if a library has left timers running. */
 export function answer(message: unknown): void {
   process.send?.(message, () => process.exit(0))
 }
 
-/** The child's side, first of all: nobody is left running when the process that asked is gone. */
+/** Called first in a child: ends it when its parent is gone. */
 export function endWithParent(): void {
   process.once('disconnect', () => process.exit(1))
 }

@@ -18,11 +18,11 @@ export interface Contestant {
   readonly prepare?: () => Promise<void>
   /** Done before each slice, and not timed. */
   readonly getReady?: () => Promise<void>
-  /** What else must be known of its rounds, or nothing. */
+  /** What else a reader must know about its rounds; may be empty. */
   readonly remark?: () => string
 }
 
-/** What is read around every slice, beside the time it takes. */
+/** Read before and after every slice, in addition to the time it takes. */
 export interface Gauge {
   start(): Promise<void>
   /** The readings of the slice by name, such as `{ clientUs: 2.1 }`. */
@@ -106,7 +106,7 @@ export class Entrant {
   }
 
   private async time(way: string, count: number, gauge?: Gauge): Promise<Slice> {
-    // Timers get their turn and the one before takes its young garbage with it: neither belongs to this slice.
+    // Timers and the garbage of the contestant before do not belong to this slice.
     await turn()
     globalThis.gc?.({ type: 'minor' })
     await this.contestant.getReady?.()
@@ -123,7 +123,7 @@ export class Entrant {
   }
 }
 
-/** What one slice has given: decisions per second, and the readings by name. */
+/** The result of one slice: decisions per second, and the readings by name. */
 interface Slice {
   readonly rate: number
   readonly readings: Readonly<Record<string, number>>

@@ -6,7 +6,7 @@ export interface Field {
   /** Called twice: Sluice also runs against itself, as two contestants that share nothing, and that gap is the noise. */
   readonly sluice: () => Contestant
   readonly peers?: readonly Contestant[]
-  /** What is measured beside for scale but is no rate limiter: a floor, a ceiling. */
+  /** Measured for scale, though not a rate limiter: a floor, a ceiling. */
   readonly references?: readonly Contestant[]
   /** Decisions that touch every key once; made by everyone before anything is timed. */
   readonly fill: number
@@ -20,7 +20,7 @@ export interface Settings {
   readonly against?: string
 }
 
-/** Everyone runs first, last and in between, and after either neighbour: rotated every round, and turned round every other. */
+/** Rotated every round and reversed every other, so that every contestant runs first, last, in between and after each neighbour. */
 export function orderOf<T>(items: readonly T[], round: number): T[] {
   const at = round % items.length
   const rotated = [...items.slice(at), ...items.slice(0, at)]
@@ -51,12 +51,12 @@ export async function measure(field: Field, settings: Settings): Promise<readonl
   return entrants.map(({ role, name, rates, readings, note }) => ({ role, name, rates, readings, note }))
 }
 
-/** What a contestant's rounds have given; plain, so that one process can hand it to another. */
+/** The results of a contestant's rounds, as plain data that one process can send to another. */
 export type Measured = Pick<Entrant, 'role' | 'name' | 'rates' | 'readings' | 'note'>
 
 /**
- * The rounds of several processes as those of one: what the engine makes of the same code is chance, and for good. The notes
- * are of the last.
+ * The rounds of several processes as those of one: the engine compiles the same code differently from process to process. The
+ * notes are those of the last.
  */
 export async function inSeveral(
   processes: number,

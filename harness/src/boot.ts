@@ -17,7 +17,7 @@ export interface Boot {
   env?: Readonly<Record<string, string>> | undefined
 }
 
-/** A Redis process that answers. If somebody else has the port, it waits for the one asked for or takes another. */
+/** A Redis process that answers. If the port is taken, it waits for the one asked for, or takes another. */
 export async function boot(how: Boot): Promise<{ child: OwnProcess; port: number }> {
   const { program, dir, port: wanted, argsFor, env } = how
   const deadline = performance.now() + READY_WITHIN_MS

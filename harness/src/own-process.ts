@@ -8,7 +8,7 @@ export interface OwnProcess {
   readonly isRunning: boolean
   /** What it printed so far. */
   output(): string
-  /** Does nothing once the process has ended: its pid may be somebody else's by then. */
+  /** Does nothing once the process has ended: another process may have its pid by then. */
   signal(name: NodeJS.Signals): void
   /** SIGKILL, which also ends a stopped process, and then until it is gone. */
   kill(): Promise<void>

@@ -10,7 +10,7 @@ export class RespError extends Error {
   override name = 'RespError'
 }
 
-/** One command over a connection of its own, so that no earlier reply, pause or restart can get in its way. */
+/** One command over a new connection, so that no earlier reply, pause or restart affects it. */
 export function ask(address: Address, args: readonly string[], withinMs = 5000): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const socket = connect(address)

@@ -24,6 +24,6 @@ export async function moveSlot({ slot, from, to, primaries, keysPerStep, onStep 
     const moved = await from.command('MIGRATE', to.host, String(to.port), '', '0', '5000', 'KEYS', ...keys)
     if (moved !== 'OK') throw new Error(`MIGRATE of ${keys.length} keys of slot ${slot} answered ${moved}`)
   }
-  // The new owner first, so that at no moment everybody believes in somebody else.
+  // The new owner first, so that at every moment at least one node knows who owns the slot.
   for (const node of new Set([to, from, ...primaries])) await setSlot(node, 'NODE', to.id)
 }

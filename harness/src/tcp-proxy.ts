@@ -85,7 +85,7 @@ export async function startProxy(target: { host: string; port: number }): Promis
   function listenAgain(): void {
     if (!refuse && !server.listening) server.listen(port, LOOPBACK)
   }
-  // While the port was free, somebody's outgoing connection may have got it.
+  // While the port was free, an outgoing connection of another process may have taken it.
   server.on('error', () => setTimeout(listenAgain, 10))
 
   const proxy: TcpProxy = {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort, LOOPBACK } from './boot.ts'
 import { makeFolder, removeFolder, startProcess } from './own-process.ts'
 
-/** A web server of the system, in front of something of ours. */
+/** A web server of the system, in front of a server of the tests. */
 export interface WebServer {
   readonly host: string
   readonly port: number
@@ -43,7 +43,7 @@ export async function startWebServer(
     }
     await child.kill()
     const output = child.output()
-    // Between our looking for a port and its taking it, somebody else's connection may have got it.
+    // Another process may take the port after it was found free and before the server opens it.
     if (performance.now() >= deadline || !/address already in use/i.test(output)) {
       removeFolder(dir)
       throw new Error(`Not serving on port ${port}: ${command.join(' ')}\n${output.trim()}`)

@@ -5,7 +5,7 @@ export interface Attack {
   readonly name: string
   /** What is tried, in a few words. */
   readonly tried: string
-  /** Also part of `npm test`: over in a second or two, and nothing in it is told by a stopwatch. */
+  /** Also part of `npm test`: takes a second or two and does not depend on timing. */
   readonly isQuick: boolean
   run(site: Site): Promise<Result>
 }

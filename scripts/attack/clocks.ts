@@ -15,7 +15,7 @@ const POLICIES: readonly Policy[] = [
   slidingWindow({ limit: 10, window: '100ms' }),
   slidingLog({ limit: 10, window: '100ms' }),
 ]
-/** How often a client that keeps to `retryAfterMs` may have to come back. Somebody else's clock may cost it one more. */
+/** How often a client that keeps to `retryAfterMs` may have to come back; the server's clock may cost it one more. */
 const RETRIES = 5
 
 /** libfaketime asks for memory before it is ready; jemalloc, which Redis uses, then asks it for the time. So libc's malloc goes first. */

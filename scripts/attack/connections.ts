@@ -149,7 +149,7 @@ async function flood(site: Site, { port, head, chunk }: Flood): Promise<number> 
   return socket.bytesWritten
 }
 
-/** Throws unless everybody else is still served. */
+/** Throws unless all other clients are still served. */
 async function answers(service: Service): Promise<void> {
   const { status } = await ask(service.http, '/healthz')
   if (status !== 200 || !service.isUp()) throw new Error(`the service is down: ${status}`)

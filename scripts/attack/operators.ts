@@ -6,7 +6,7 @@ const RULES = 'limits: { per-user: { key: user, sliding-log: 1000/1h } }'
 const TOKENS = ['--admin-token', 'open-sesame', '--check-token', 'knock-knock']
 const OFF = { limit: 'per-user', mode: 'off' }
 
-/** What a browser here sends for a page of somebody else's, by its own name or by one that was made to lead here. */
+/** What a browser on this machine sends for a page of another site, under that site's name or one that resolves to loopback. */
 const FOREIGN: readonly Record<string, string>[] = [
   { origin: 'https://evil.example' },
   { origin: 'null' },

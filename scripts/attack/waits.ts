@@ -74,7 +74,7 @@ async function passes(policy: Policy): Promise<boolean> {
   }
 }
 
-/** Whether one who has left before it was asked takes something all the same. */
+/** Whether a waiter that has left before the store was asked still takes something. */
 async function leaves(policy: Policy): Promise<boolean> {
   const limiter = createLimiter(policy, { store: memoryStore({ clock: fakeClock() }) })
   await limiter.wait('k', { signal: AbortSignal.abort() }).catch(() => {})

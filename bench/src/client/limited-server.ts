@@ -22,7 +22,7 @@ export interface Tally {
   refused: number
 }
 
-/** A server with a limit for each contestant, who asks under a path of its own: `/<name>`. */
+/** A server with a limit for each contestant, under the path `/<name>`. */
 export async function limitedServer() {
   const limits = new Map<string, { tally: Tally; limit: ReturnType<typeof rateLimit> }>()
   const server = createServer((request, response) => {

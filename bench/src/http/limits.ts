@@ -9,7 +9,7 @@ export const PLENTY = 1_000_000_000
 
 export const one = { policy: tokenBucket({ capacity: PLENTY, refill: '1000/s' }) }
 
-/** As a service would have them: everybody together, by address, by address and route. */
+/** As a service would have them: one for all callers, one by address, one by address and route. */
 export const three = {
   limits: {
     global: { policy: tokenBucket({ capacity: PLENTY, refill: '1000/s' }) },

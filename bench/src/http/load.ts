@@ -68,7 +68,7 @@ function stayAwake(): () => void {
 }
 
 class Connection {
-  /** How long responses took, since it was last emptied by whoever reads it. */
+  /** How long responses took since the reader last emptied it. */
   readonly latenciesMs: number[] = []
   private readonly socket: Socket
   private readonly exchange: Exchange

@@ -20,7 +20,7 @@ export function rateLimiterFlexible(limit: number, keys: Keys): Contestant {
   return { name: 'rate-limiter-flexible', ways: rejecting(key => limiter.consume(key), limit, keys) }
 }
 
-/** Its union tells its limits apart by prefix, so here each needs one. */
+/** Its union distinguishes its limits by prefix, so each needs one here. */
 export function rateLimiterFlexibleUnion(limit: number, keys: Keys): Contestant {
   const limiters = ['a', 'b', 'c'].map(
     keyPrefix => new RateLimiterMemory({ points: limit, duration: HOUR_SECONDS, keyPrefix }),

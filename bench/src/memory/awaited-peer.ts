@@ -27,7 +27,7 @@ export function awaitedNewKeys(): Contestant {
   })
 }
 
-/** Its union takes one key for its three limits, which it tells apart by prefix. */
+/** Its union takes one key for its three limits, which it distinguishes by prefix. */
 export function awaitedUnion(points: number, keys: Keys, { read = false }: Use = {}): Contestant {
   const limiters = ['a', 'b', 'c'].map(
     keyPrefix => new RateLimiterMemory({ points, duration: HOUR_SECONDS, keyPrefix }),

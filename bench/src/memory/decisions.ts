@@ -25,7 +25,7 @@ const MANY_KEYS = 1_000_000
 /** The module that holds Sluice's loops: one instance for each build. */
 type Loops = typeof import('./sluice.ts')
 
-/** Who is measured side by side over so many keys. */
+/** Who is measured in one run, over how many keys. */
 export interface Decisions {
   readonly keys?: number
   readonly sluice: (loops: Loops, build: Build, keys: Keys) => Contestant
@@ -47,7 +47,7 @@ const bucket: Decisions = {
   references: keys => [bareMap(PLENTY, keys), clockAndKey(keys)],
 }
 
-/** By the name of their case. Keys come back and stay short of whole, and `allowed` is read, unless the name says otherwise. */
+/** By the name of the case. Unless the name says otherwise, keys come back before they are full again, and `allowed` is read. */
 export const decisions: Readonly<Record<string, Decisions>> = {
   'token bucket, 10k keys': { ...bucket, keys: FEW_KEYS },
   'token bucket, 1M keys': { ...bucket, keys: MANY_KEYS },
@@ -78,7 +78,7 @@ export const decisions: Readonly<Record<string, Decisions>> = {
     ],
     references: floor,
   },
-  // No peer has a sliding window: beside it is what its users would use instead.
+  // No peer has a sliding window, so it is compared with what its users would use instead.
   'sliding window, 10k keys': {
     sluice: (loops, build, keys) => loops.onePolicy(build, sliding, keys),
     peers: keys => [awaited(PLENTY, keys)],

@@ -1,14 +1,14 @@
 import { concurrency, fixedWindow, type Policy, slidingLog, slidingWindow, tokenBucket } from 'sluice'
 
-/** Everything is admitted, whoever is asked. */
+/** So much that every contestant admits everything. */
 export const PLENTY = 1_000_000
 
 /**
- * Never refuses and never refills within a run: a key that is full again may be forgotten, and then Sluice would be
- * timed with fewer live keys than its peers.
+ * Never refuses, and never refills within a run: Sluice may forget a key that is full again, and would then be timed with
+ * fewer live keys than its peers.
  */
 export const stays = tokenBucket({ capacity: PLENTY, refill: '10/h' })
-/** Whole again 10 µs after a visit, so at every visit: most callers of a real API were idle for longer than that. */
+/** Full again 10 µs after a visit, so at every visit: most callers of a real API are idle for longer than that. */
 export const whole = tokenBucket({ capacity: PLENTY, refill: '100000/s' })
 /** For keys that never come back: they can be forgotten within the run, as those of the peer are. */
 export const brief = tokenBucket({ capacity: 100, refill: '1000/s' })

@@ -14,7 +14,7 @@ const policies = {
   gcra: gcra({ rate: '10/h', burst: PLENTY }),
 }
 
-/** As Redis reckons it: the name, the value and the entry that holds them. Everybody's names are the default ones. */
+/** As Redis counts them: the key's name, the value and the entry that holds both. All contestants use their default names. */
 export const bytesCase: BenchCase = {
   name: 'bytes a key',
   run: () =>

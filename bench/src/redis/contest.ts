@@ -9,7 +9,7 @@ import type { Place, Site } from './site.ts'
 
 export type Enter = (site: Site, load: Load) => Contestant | Promise<Contestant>
 
-/** Who competes. Each is made in processes of its own. */
+/** The contestants. Each runs in processes of its own. */
 export interface Lineup {
   readonly sluice: Enter
   readonly peers: readonly Enter[]
@@ -32,7 +32,7 @@ export function isContest(one: BenchCase): one is Contest {
   return 'enter' in one
 }
 
-/** One case: everybody asks the same of the same servers. */
+/** One case: all contestants ask the same of the same servers. */
 export function contest(
   { name, keys: size, callers, place }: Circumstances,
   { sluice, peers, references = [] }: Lineup,

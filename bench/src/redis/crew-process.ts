@@ -7,7 +7,7 @@ import type { Order, Slice } from './crew.ts'
 import { Site, serverAt } from './site.ts'
 import { cases } from './suite.ts'
 
-/** So many decisions are made before somebody looks at the clock. */
+/** How many decisions are made between two looks at the clock. */
 const STRIDE = 1000
 
 endWithParent()

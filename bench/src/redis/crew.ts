@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { nextMessage, startBeside } from '../child.ts'
 import type { Contestant } from '../entrant.ts'
 
-/** What a process of a crew is told, one order at a time. */
+/** The orders a process of a crew receives, one at a time. */
 export type Order =
   | { readonly what: 'prepare' }
   | { readonly what: 'warm up'; readonly forMs: number }

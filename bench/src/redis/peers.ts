@@ -9,7 +9,7 @@ import { type Client, ioredis, type NodeRedis, type Site } from './site.ts'
 
 const HOUR_SECONDS = 3600
 
-/** Its defaults but for the prefix, so that nobody shares keys. node-redis it must be told of. */
+/** Its defaults except for the prefix, so that contestants share no keys; it has to know that a client is node-redis. */
 export function flexibleOptions(client: Redis | Cluster | NodeRedis, points: number): IRateLimiterRedisOptions {
   const useRedisPackage = 'sendCommand' in client && !('defineCommand' in client)
   return { storeClient: client, useRedisPackage, points, duration: HOUR_SECONDS }
@@ -20,7 +20,7 @@ function flexible({ number }: Site, client: Redis | Cluster | NodeRedis, points:
 }
 
 export interface Setting {
-  /** What is said of it beside its name. */
+  /** Added to its name in the table. */
   readonly how?: string
   readonly client?: Client<Redis | Cluster | NodeRedis>
   /** The limit. */

@@ -1,6 +1,6 @@
 import { concurrency, fixedWindow, type Policy, slidingLog, slidingWindow, tokenBucket } from 'sluice'
 
-/** Never refuses within a run, nor does a key become full again, which would be forgotten: everybody has all keys live. */
+/** Never refuses within a run, and no key becomes full again and is forgotten: all contestants keep all keys live. */
 export const PLENTY = 1_000_000
 export const generousBucket = tokenBucket({ capacity: PLENTY, refill: '10/h' })
 export const generousFixed = fixedWindow({ limit: PLENTY, window: '1h' })

@@ -6,17 +6,17 @@ import type { Address } from './crew.ts'
 
 export type NodeRedis = ReturnType<typeof createClient>
 
-/** A server of ours, which another process may have started. */
+/** A Redis server that this or another process of the benchmark has started. */
 export type Server = Pick<RedisServer, 'host' | 'port' | 'command'>
 
 export function serverAt({ host, port }: Address): Server {
   return { host, port, command: (...words) => ask({ host, port }, words) }
 }
 
-/** Redis servers on loopback TCP, and clients that go when the case is through. */
+/** Redis servers on loopback TCP, and clients that are closed when the case is over. */
 export class Site {
   readonly servers: readonly Server[]
-  /** Whose it is: contestants have numbers, and keep their keys apart by them. */
+  /** The contestant's number, which keeps its keys apart from those of others. */
   readonly number: number
   private readonly closers: (() => unknown)[] = []
 

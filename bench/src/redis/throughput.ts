@@ -12,7 +12,7 @@ import { generousBucket, generousFixed, generousSliding, PLENTY, tenSlots, turni
 import { atCluster, cluster, ioredis, nodeRedis, type Site } from './site.ts'
 import { sluice, sluiceOfSeveral, sluiceWithRelease } from './sluice.ts'
 
-/** One key gets all there is: more than a run can ask for, and refilled slower than it is asked. */
+/** For one key: more than a run can ask for, and refilled slower than it is used. */
 const HOT_PLENTY = 1_000_000_000
 const hotBucket = tokenBucket({ capacity: HOT_PLENTY, refill: '1000/s' })
 
@@ -41,7 +41,7 @@ export const throughputCases: readonly BenchCase[] = [
   }),
   // Fixed windows are what the peers do. From here on all use ioredis.
   decisions('fixed window', { sluice: sluice(generousFixed), peers: [flexible, rateLimitRedis(PLENTY)] }),
-  // No peer has the algorithms that follow, so beside them is what its users would use instead.
+  // No peer has the algorithms that follow, so they are compared with what its users would use instead.
   besideFixed('sliding window', generousSliding),
   besideFixed('sliding log of 100', turningLog),
   decisions('concurrency, consume and release', {
@@ -52,7 +52,7 @@ export const throughputCases: readonly BenchCase[] = [
     sluice: sluiceOfSeveral({ burst: generousBucket, hourly: generousFixed, sliding: generousSliding }),
     peers: [rateLimiterFlexibleUnion({ points: PLENTY })],
   }),
-  // All is admitted; without the deny cache, so that it is plain that nothing is answered by it.
+  // Everything is admitted. The deny cache is off, so that it cannot answer anything.
   decisions(
     'one hot key',
     {

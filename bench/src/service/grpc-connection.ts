@@ -42,7 +42,7 @@ export class GrpcConnection {
     })
   }
 
-  /** Starts a call, and times it if it is told from when on. */
+  /** Starts a call; with `dueAt`, times it from then on. */
   ask(body: Buffer, dueAt?: number): void {
     const stream = this.nextStream
     this.nextStream += 2

@@ -22,7 +22,7 @@ server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port
 
 type Reply = (error: null, answer: object) => void
 
-/** As everybody writes it: messages are objects, by Envoy's own protos. */
+/** As its users write it: messages are objects, by Envoy's own protos. */
 function withProtos(): ServiceDefinition {
   const xds = dirname(createRequire(import.meta.url).resolve('@grpc/grpc-js-xds/package.json'))
   const includeDirs = ['envoy-api', 'googleapis', 'protoc-gen-validate', 'xds'].map(dir => join(xds, 'deps', dir))
@@ -30,7 +30,7 @@ function withProtos(): ServiceDefinition {
   return loaded['envoy.service.ratelimit.v3.RateLimitService'] as ServiceDefinition
 }
 
-/** The most that could be spared: nobody reads the request or writes the answer. */
+/** The most that could be saved: the request is not read and the answer is constant. */
 function withBytes(): ServiceDefinition {
   const asItIs = (bytes: Buffer) => bytes
   return {

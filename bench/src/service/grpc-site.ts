@@ -22,7 +22,7 @@ descriptors:
   - { key: user, rate_limit: { unit: hour, requests_per_unit: 4000000000 } }
 `
 
-/** The service wants rules of its own, too; nobody asks by them here. */
+/** The service needs rules of its own too; nothing here uses them. */
 const OTHER_RULES = 'limits: { per-ip: { key: ip, gcra: { rate: 1000/s, burst: 1000 } } }\n'
 
 /** The servers of a case, each in its own process, and one load generator for all of them: this process. */
@@ -48,7 +48,7 @@ export class GrpcSite implements Gauge {
     return this.contestant('sluice, the whole service', grpc, pid)
   }
 
-  /** A module that says its port, in a process of its own. */
+  /** Starts a module that reports its port, in a process of its own. */
   async child(name: string, module: string, args: readonly string[] = []): Promise<Contestant> {
     const child = fork(fileURLToPath(new URL(module, import.meta.url)), [...args])
     this.closers.push(() => child.kill())

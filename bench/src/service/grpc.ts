@@ -6,7 +6,7 @@ import { GrpcSite, LOAD } from './grpc-site.ts'
 
 const THROUGHPUT = `ShouldRateLimit, ${LOAD}`
 
-/** Envoy's rate limit service beside grpc-js with an empty handler; and how promptly it answers. */
+/** Envoy's rate limit service compared with grpc-js and an empty handler, and how promptly it answers. */
 export const grpcCases: readonly BenchCase[] = [{ name: THROUGHPUT, run: throughput }, ...halfLoadCases]
 
 async function throughput(settings: Settings): Promise<void> {

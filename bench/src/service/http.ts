@@ -13,7 +13,7 @@ import { startService } from './service.ts'
 const CONNECTIONS = 64
 const RULES = 'limits:\n  per-ip: { key: ip, token-bucket: { capacity: 1000000000, refill: 1000/s } }\n'
 
-/** `POST /v1/check` beside a server that reads the same and answers a constant. */
+/** `POST /v1/check` compared with a server that reads the same request and answers a constant. */
 export const httpCases: readonly BenchCase[] = [
   { name: 'HTTP check, one process', run: settings => run('HTTP check, one process', [], settings) },
   { name: 'HTTP check, two workers', run: settings => run('HTTP check, two workers', ['--workers', '2'], settings) },

@@ -10,10 +10,10 @@ import { startService } from './service.ts'
 
 const KEYS = 10_000
 const CONNECTIONS = 50
-/** All is admitted, and no key is ever idle: everybody reads and writes its state with every call. */
+/** Everything is admitted, and no key is ever idle: every call reads and writes state. */
 const LIMIT = ['1000000', '1', '1']
 
-/** CL.THROTTLE beside a Redis server that does the same by a script, and beside the least that one could do there. */
+/** CL.THROTTLE compared with a Redis server that does the same by a script, and with the cheapest command there is. */
 export const respCases: readonly BenchCase[] = [respCase('RESP', 1), respCase('RESP, pipelined', 16)]
 
 function respCase(title: string, pipeline: number): BenchCase {
@@ -108,7 +108,7 @@ class RespSite implements Gauge {
   }
 }
 
-/** All CPU time that a server has used so far. Redis tells it, and so does whoever speaks like it. */
+/** The CPU time that a server has used so far, by INFO, which the service answers as Redis does. */
 async function cpuUs(port: number): Promise<number> {
   const info = String(await ask({ host: '127.0.0.1', port }, ['INFO', 'cpu']))
   let seconds = 0
