@@ -119,6 +119,27 @@ describe('concurrency', () => {
     expect(started).toEqual([0])
   })
 
+  test('waits for a release as long as it may, though the slot would expire later', async () => {
+    const { clock, limiter } = slots()
+    const held = limiter.consume('a')
+    const ends: string[] = []
+    for (const [name, maxWait] of Object.entries({ first: '2s', second: '5s', third: '1s' } as const)) {
+      void limiter.wait('a', { maxWait }).then(({ allowed, retryAfterMs }) => {
+        ends.push(`${name} ${allowed ? 'starts' : `is refused for ${retryAfterMs}`} at ${clock.now()}`)
+      })
+    }
+    await pass(clock, 3000)
+    expect(ends).toEqual(['third is refused for 59000 at 1000', 'first is refused for 58000 at 2000'])
+    held.release()
+    await flush()
+    expect(ends.at(-1)).toBe('second starts at 3000')
+  })
+
+  test('a cost above all slots is refused at once', async () => {
+    const { limiter } = slots()
+    expect(await limiter.wait('a', { cost: 2, maxWait: '5s' })).toMatchObject({ allowed: false })
+  })
+
   test('wakes it when a holder dies and its slot expires', async () => {
     const { clock, limiter } = slots()
     limiter.consume('a')

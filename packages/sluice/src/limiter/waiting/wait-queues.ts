@@ -1,6 +1,6 @@
 import { toTicks } from '../../clock.ts'
 import type { Maybe } from '../../maybe.ts'
-import type { Charge } from '../../stores/charge.ts'
+import { type Charge, ENFORCED } from '../../stores/charge.ts'
 import { type Intent, WAIT } from '../../stores/store.ts'
 import type { ChargedDecision } from '../charged-decision.ts'
 import type { TimerQueue } from './timer-queue.ts'
@@ -141,6 +141,11 @@ class WaitQueue extends WaitList {
     if (!decision.allowed) {
       if (this.askAgain) return true
       const retryAt = toTicks(decision.at + decision.retryAfterMs)
+      // A slot is free when its holder is done, so that its expiry says only when to ask at the latest.
+      if (waiter.deadline < retryAt && toTicks(decision.at) < waiter.deadline && mayFreeSooner(decision)) {
+        this.timers.add(waiter, waiter.deadline)
+        return false
+      }
       if (retryAt < Infinity && retryAt <= waiter.deadline) {
         this.turnAt = retryAt
         this.timers.add(waiter, retryAt)
@@ -169,6 +174,12 @@ class WaitQueue extends WaitList {
   private forgetIfEmpty(): void {
     if (this.first === undefined && !this.isAsking) this.emptied()
   }
+}
+
+/** Only slots keep it from starting, as many as it asks for fit, and nothing blocks it. */
+function mayFreeSooner({ charges, reason }: ChargedDecision): boolean {
+  const refusing = charges.filter(charge => charge.role === ENFORCED && !charge.allowed)
+  return reason === 'limited' && refusing.every(({ rule }) => rule.kind === 'slots')
 }
 
 function keyOf(charge: Charge): string {
