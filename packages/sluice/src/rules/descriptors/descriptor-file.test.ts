@@ -114,7 +114,7 @@ describe('what is wrong is told, all of it', () => {
       file({ key: 'k', value: {}, shadow_mode: 'yes', metadata: 7, ratelimit: {} }),
       [
         'descriptors[0]: expected one of key, value, rate_limit, rate_limits, descriptors, metadata, shadow_mode, ' +
-          "quota_mode, detailed_metric, value_to_metric, share_threshold, got 'ratelimit'; write rate_limit",
+          "quota_mode, detailed_metric, value_to_metric, share_threshold, overdraw, got 'ratelimit'; write rate_limit",
         'descriptors[0].value: expected a value as text, got an object with no properties',
         'descriptors[0].metadata: expected a map, got 7',
         "descriptors[0].shadow_mode: expected true or false, got 'yes'",

@@ -6,7 +6,7 @@ import type { DescriptorRule, Level, Values } from './tree.ts'
 /** All rules of all files, by domain. */
 export type Domains = ReadonlyMap<string, Level>
 
-const FLAGS = ['shadow_mode', 'quota_mode', 'detailed_metric', 'value_to_metric', 'share_threshold']
+const FLAGS = ['shadow_mode', 'quota_mode', 'detailed_metric', 'value_to_metric', 'share_threshold', 'overdraw']
 const MEMBERS = ['key', 'value', 'rate_limit', 'rate_limits', 'descriptors', 'metadata', ...FLAGS]
 /** Deeper than any request goes; and a file that holds itself ends somewhere. */
 const DEEPEST = 64
@@ -70,6 +70,7 @@ function readRule(node: ConfigNode, parent: string, depth: number): DescriptorRu
     limits: readLimits(node, members),
     shadow: flag('shadow_mode'),
     quota: flag('quota_mode'),
+    overdraw: flag('overdraw'),
     detailed: flag('detailed_metric'),
     valueToMetric: flag('value_to_metric'),
     shared,

@@ -10,6 +10,8 @@ export interface DescriptorHit {
   readonly cost: number
   /** What it does where it is over: a quota refuses if all quotas of the request are, a shadow never. */
   readonly effect: 'refuses' | 'quota' | 'shadow'
+  /** Counted even where it goes over: its cost is known only when the work is done. */
+  readonly overdraw: boolean
   readonly current: CurrentLimit
   readonly rule: string
   /** The places of the descriptors that it answers. */

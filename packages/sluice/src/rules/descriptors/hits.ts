@@ -25,6 +25,7 @@ export function hitsFor(
         policy,
         cost,
         effect: rule?.shadow === true ? 'shadow' : rule?.quota === true ? 'quota' : 'refuses',
+        overdraw: rule?.overdraw === true,
         current,
         rule: metricName(request.domain, match),
         descriptors: [index],

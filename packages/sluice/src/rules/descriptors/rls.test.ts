@@ -168,6 +168,37 @@ describe("counting: 'apart', as envoyproxy/ratelimit does", () => {
     expect(left(ask('bucket=b'))).toEqual([9])
   })
 
+  test.each([
+    ['apart', {}, 'apart' as const],
+    ['together, where the rule is marked', { overdraw: true }, 'together' as const],
+  ])('a cost that is told late keeps the next callers out: %s', (_, mark, counting) => {
+    const { ask, clock } = service([{ key: 'tokens', ...mark, ...rate('hour', 1000) }], { counting })
+    const look = () => ask(descriptor('tokens=u', { hitsAddend: 0 })).overall
+    const charge = (hitsAddend: number) => ask(descriptor('tokens=u', { hitsAddend })).overall
+    expect([look(), charge(700), look(), charge(500), look()]).toEqual(['OK', 'OK', 'OK', 'OVER_LIMIT', 'OVER_LIMIT'])
+    // At most one more limit.
+    for (let i = 0; i < 5; i++) charge(900)
+    clock.advance(3_600_000)
+    expect([look(), charge(1000), look()]).toEqual(['OK', 'OK', 'OVER_LIMIT'])
+  })
+
+  test('beside others, a marked rule that goes over gives back what they took', () => {
+    const { ask } = service([
+      { key: 'tokens', overdraw: true, ...rate('hour', 10) },
+      { key: 'calls', ...rate('hour', 5) },
+    ])
+    expect(ask(descriptor('tokens=u', { hitsAddend: 12 }), 'calls=u').overall).toBe('OVER_LIMIT')
+    expect(left(ask('calls=u'))).toEqual([4])
+    expect(ask(descriptor('tokens=u', { hitsAddend: 0 }), 'calls=u').overall).toBe('OVER_LIMIT')
+    expect(left(ask('calls=u'))).toEqual([3])
+  })
+
+  test('without the mark a hit that goes over is not counted, together', () => {
+    const { ask } = service([{ key: 'tokens', ...rate('hour', 1000) }])
+    expect(ask(descriptor('tokens=u', { hitsAddend: 1001 })).overall).toBe('OVER_LIMIT')
+    expect(left(ask(descriptor('tokens=u', { hitsAddend: 0 })))).toEqual([1000])
+  })
+
   test('the same descriptor twice is answered twice', () => {
     const { ask } = service(rules, { counting: 'apart' })
     expect(left(ask('user=u', 'user=u'))).toEqual([9, 8])

@@ -10,7 +10,7 @@ import { type Match, matchAll } from './matching.ts'
 import { checkRequest, RlsError, type RlsRequest } from './request.ts'
 import { counterLimits, counterRefs } from './rule-counters.ts'
 import { type RlsResponse, responseOf } from './statuses.ts'
-import { takeApart, takeTogether } from './taking.ts'
+import { takeAll, takeApart } from './taking.ts'
 
 export interface RlsOptions extends Pick<LimiterOptions, 'store' | 'clock' | 'prefix' | 'onEvent'> {
   /**
@@ -56,7 +56,7 @@ export function rls(files: readonly unknown[], options: RlsOptions = {}): Rls {
     shouldRateLimit(request) {
       const matches = matchesOf(request)
       const hits = hitsFor(request, matches, refs)
-      const taken = counting === 'apart' ? takeApart(limiter, hits) : takeTogether(limiter, batchesOf(hits))
+      const taken = counting === 'apart' ? takeApart(limiter, hits) : takeAll(limiter, hits)
       return andThen(taken, decided => {
         const response = responseOf(matches, decided)
         const told: RlsResponse = shadow ? { ...response, overall: 'OK' } : response

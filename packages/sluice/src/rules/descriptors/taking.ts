@@ -1,7 +1,7 @@
 import type { Decision, LimitState } from '../../decision.ts'
 import type { Limiter } from '../../limiter/limiter.ts'
 import type { Maybe } from '../../maybe.ts'
-import { type DescriptorHit, type HitBatch, hitIn } from './hit-batch.ts'
+import { batchesOf, type DescriptorHit, type HitBatch, hitIn } from './hit-batch.ts'
 
 /** A batch and what the limiter made of it. */
 export interface Decided {
@@ -30,7 +30,7 @@ export function quotasAreOver(decided: readonly Decided[]): boolean {
  * Takes all batches or none. With one batch, as nearly always, that is one call; with more, what was taken is given back
  * where a later one is refused, as it is across the slots of a cluster: nothing is ever over-admitted.
  */
-export function takeTogether(limiter: BatchLimiter, batches: readonly HitBatch[]): Maybe<Decided[]> {
+function takeTogether(limiter: BatchLimiter, batches: readonly HitBatch[]): Maybe<Decided[]> {
   return batches.length === 1 ? takeLone(limiter, batches[0]!) : takeSeveral(limiter, batches, [])
 }
 
@@ -58,8 +58,32 @@ function takeBack(limiter: BatchLimiter, batches: readonly HitBatch[], decided: 
 }
 
 /**
+ * Takes all hits or none; those that overdraw come last, since they are counted even where they go over. One that does
+ * gives the others back.
+ */
+export function takeAll(limiter: BatchLimiter, hits: readonly DescriptorHit[]): Maybe<Decided[]> {
+  const late = hits.filter(({ overdraw }) => overdraw)
+  if (late.length === 0) return takeTogether(limiter, batchesOf(hits))
+  const others = hits.filter(({ overdraw }) => !overdraw)
+  if (others.length === 0) return takeApart(limiter, late)
+  const batches = batchesOf(others)
+  return chain(takeTogether(limiter, batches), taken => {
+    if (!passes(taken)) return chain(all(late.map(hit => look(limiter, hit))), looked => [...taken, ...looked])
+    return chain(takeApart(limiter, late), charged =>
+      passes(charged)
+        ? [...taken, ...charged]
+        : chain(takeBack(limiter, batches, taken), back => [...back, ...charged]),
+    )
+  })
+}
+
+function passes(decided: readonly Decided[]): boolean {
+  return decided.every(({ decision }) => decision.allowed) && !quotasAreOver(decided)
+}
+
+/**
  * Takes each hit by itself, whatever becomes of the others, as envoyproxy/ratelimit counts. There a refused hit is
- * counted too: so it fills up what is left of its window.
+ * counted too, up to one more limit, so that a cost which is told late keeps the next callers out.
  */
 export function takeApart(limiter: BatchLimiter, hits: readonly DescriptorHit[]): Maybe<Decided[]> {
   return all(hits.map(hit => takeOne(limiter, hit)))
@@ -67,15 +91,20 @@ export function takeApart(limiter: BatchLimiter, hits: readonly DescriptorHit[])
 
 function takeOne(limiter: BatchLimiter, hit: DescriptorHit): Maybe<Decided> {
   const batch: HitBatch = [hit]
+  const isCounted = hit.overdraw || hit.policy.kind === 'fixedWindow'
+  if (isCounted && hit.cost === 0) return look(limiter, hit)
   return chain(asked(batch, limiter.consume(batch)), decided => {
-    const { allowed, remaining } = decided.states[0]!
-    if (allowed || remaining === 0 || hit.policy.kind !== 'fixedWindow') return decided
-    const rest: HitBatch = [{ ...hit, cost: remaining }]
+    if (decided.states[0]!.allowed || !isCounted) return decided
     return asked(
       batch,
-      chain(limiter.consume(rest), () => limiter.peek(batch)),
+      chain(limiter.penalize(batch, { cost: hit.cost }) as Maybe<void>, () => limiter.peek(batch)),
     )
   })
+}
+
+/** Where nothing is left, nobody should start on work whose cost is told afterwards. */
+function look(limiter: BatchLimiter, hit: DescriptorHit): Maybe<Decided> {
+  return asked([hit], limiter.peek([{ ...hit, cost: Math.max(1, hit.cost) }]))
 }
 
 function asked(batch: HitBatch, answer: Maybe<Decision>): Maybe<Decided> {

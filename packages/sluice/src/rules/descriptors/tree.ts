@@ -16,6 +16,8 @@ export interface DescriptorRule {
   readonly limits: readonly RateLimit[]
   readonly shadow: boolean
   readonly quota: boolean
+  /** Hits are counted even where they go over: costs are known only when the work is done. */
+  readonly overdraw: boolean
   /** Metrics tell the values of this rule apart, though it does not name them. */
   readonly detailed: boolean
   /** The same for the value of this one level. */
