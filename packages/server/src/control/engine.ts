@@ -14,6 +14,9 @@ import { type OpenStore, storeFrom } from './store-from.ts'
 /** So many kinds of checks that no limit applies to are told, each once. */
 const MOST_UNAPPLIED = 100
 
+/** Rules that are loaded again count where those before them did; and `sluice check`'s warnings are logged anyway. */
+const EXPECTED_WARNINGS: readonly string[] = ['SLUICE_SAME_NAME', 'SLUICE_SMALL_SLIDING_WINDOW']
+
 /** What decides: a store, rules over it, and what is counted about them. */
 export class Engine {
   readonly decider: LocalDecider
@@ -53,7 +56,9 @@ export class Engine {
         log.warn(`no limit applies to a check with ${names === '' ? 'no attributes' : names}: see sluice explain`)
       },
       onEvent: event => {
-        if (event.type !== 'nothing-applied') log.warn(`limiter: ${event.type}`, { limiter: event.limiter })
+        if (event.type === 'warning') {
+          if (!EXPECTED_WARNINGS.includes(event.code)) log.warn(event.message, { code: event.code })
+        } else if (event.type !== 'nothing-applied') log.warn(`limiter: ${event.type}`, { limiter: event.limiter })
       },
     })
   }
