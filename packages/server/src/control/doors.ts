@@ -29,7 +29,7 @@ interface Closable {
 }
 
 /** What the doors of a service have in common. */
-export type Background = Pick<HttpOptions, 'metrics' | 'metricsText' | 'site' | 'onError'>
+export type Background = Pick<HttpOptions, 'metrics' | 'metricsText' | 'site' | 'descriptorList' | 'onError'>
 
 export async function openDoors(settings: ServiceSettings, decider: Decider, background: Background): Promise<Doors> {
   const { host, checkToken, drainMs } = settings

@@ -8,11 +8,12 @@ import { Metrics, type Readings } from '../metrics/metrics.ts'
 import { memoryThrottle } from '../resp/throttle/memory-throttle.ts'
 import { storeThrottle } from '../resp/throttle/store-throttle.ts'
 import type { ServiceSettings } from '../settings.ts'
+import { shown } from '../shown.ts'
 import type { Log } from './log.ts'
 import { type OpenStore, storeFrom } from './store-from.ts'
 
-/** So many kinds of checks that no limit applies to are told, each once. */
-const MOST_UNAPPLIED = 100
+/** So many warnings about what callers ask are logged, each once. */
+const MOST_TOLD = 100
 
 /** Rules that are loaded again count where those before them did; and `sluice check`'s warnings are logged anyway. */
 const EXPECTED_WARNINGS: readonly string[] = ['SLUICE_SAME_NAME', 'SLUICE_SMALL_SLIDING_WINDOW']
@@ -33,8 +34,12 @@ export class Engine {
       if (event.type === 'recovered') this.outages = Math.max(0, this.outages - 1)
       log.warn(`store: ${event.type}`, { ...event, error: event.error?.code })
     }
-    let toldOfEnvoy = false
-    const unapplied = new Set<string>()
+    const told = new Set<string>()
+    const warn = (text: string) => {
+      if (told.size >= MOST_TOLD || told.has(text)) return
+      told.add(text)
+      log.warn(text)
+    }
     const onOverflow = () => log.warn('the store is full: new keys share what is left')
     this.opened = storeFrom(address, onOutage, onOverflow, clock)
     const { store, kind } = this.opened
@@ -45,15 +50,14 @@ export class Engine {
       counting: settings.counting as 'together' | 'apart',
       shadow: settings.shadow === 'on',
       metrics: this.metrics,
-      onNoEnvoyRules: () => {
-        if (!toldOfEnvoy) log.warn('Envoy asked, and there are no rules for it: start with --envoy <file or folder>')
-        toldOfEnvoy = true
+      onDescriptors: {
+        noRules: () => warn('Envoy asked, and there are no rules for it: start with --envoy <file or folder>'),
+        unknownDomain: domain =>
+          warn(`Envoy asked about domain ${shown(domain)}, which no file has: it is not limited`),
       },
       onNothingApplied: attributes => {
-        const names = [...attributes].sort().join(', ')
-        if (unapplied.size >= MOST_UNAPPLIED || unapplied.has(names)) return
-        unapplied.add(names)
-        log.warn(`no limit applies to a check with ${names === '' ? 'no attributes' : names}: see sluice explain`)
+        const names = [...attributes].sort().join(', ') || 'no attributes'
+        warn(`no limit applies to a check with ${names}: see sluice explain`)
       },
       onEvent: event => {
         if (event.type === 'warning') {

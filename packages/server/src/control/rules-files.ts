@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url'
+import { policyWords, type RateLimit, rulesOf } from 'sluice/rules'
 import type { ParsedRules } from '../decider/local-decider.ts'
+import { UNITS } from '../rls/service.ts'
 import { ruleChanges } from '../rules/changes.ts'
 import { descriptorChanges } from '../rules/descriptor-changes.ts'
 import { LiveRules, type LiveRulesOptions, type Reload } from '../rules/live.ts'
@@ -9,6 +11,15 @@ import { descriptorsReport, type RulesReport, rulesReport } from '../rules/repor
 import type { WarningContext } from '../rules/warnings.ts'
 import type { ServiceSettings } from '../settings.ts'
 import type { Log } from './log.ts'
+
+function listed(name: string, shadow: boolean, { current, policy }: RateLimit): string {
+  if (current === undefined || policy === undefined) return `${name}: unlimited\n`
+  const unit =
+    current.unit === 0
+      ? policyWords(policy)
+      : `unit=${UNITS[current.unit]} requests_per_unit=${current.requestsPerUnit}`
+  return `${name}: ${unit}, shadow_mode: ${shadow}\n`
+}
 
 /** What is served where nobody says otherwise. */
 export const SAMPLE = fileURLToPath(new URL('../../sample.yaml', import.meta.url))
@@ -57,6 +68,12 @@ export class RulesFiles {
       ...(own === undefined ? [] : [{ path: own.path, ...rulesReport(own.current, context) }]),
       ...(envoy === undefined ? [] : [{ path: envoy.path, ...descriptorsReport(envoy.current, context) }]),
     ]
+  }
+
+  /** As envoyproxy/ratelimit lists them: `domain.key_value: unit=HOUR requests_per_unit=10`. */
+  descriptorList(): string {
+    const rules = [...(this.envoy?.current.domains.values() ?? [])].flatMap(level => [...rulesOf(level)])
+    return rules.flatMap(({ name, shadow, limits }) => limits.map(limit => listed(name, shadow, limit))).join('')
   }
 
   /** Reads all files now: for SIGHUP. False where one of them is wrong, and the old rules stay. */

@@ -97,6 +97,7 @@ export function backgroundOf(
       }
       return site
     },
+    descriptorList: () => keeper.descriptorList(),
     onError: error => log.warn('a request could not be answered', { error: String(error) }),
   }
 }

@@ -4,7 +4,7 @@ import type { Throttle } from '../resp/throttle/throttle.ts'
 import { CurrentRules } from './current-rules.ts'
 import type { Decider } from './decider.ts'
 import { type ChecksOptions, LocalChecks } from './local-checks.ts'
-import { LocalDescriptors } from './local-descriptors.ts'
+import { type DescriptorsEvents, LocalDescriptors } from './local-descriptors.ts'
 import { LocalOperations } from './local-operations.ts'
 import { HeldReservations, SealedReservations } from './reservations.ts'
 
@@ -18,8 +18,7 @@ export interface LocalOptions extends ChecksOptions, Pick<RlsOptions, 'counting'
   readonly store: Store
   readonly throttle: Throttle
   readonly onEvent: NonNullable<RlsOptions['onEvent']>
-  /** Told of each call of Envoy while there are no rules for it. */
-  readonly onNoEnvoyRules: () => void
+  readonly onDescriptors: DescriptorsEvents
   /** Seals the ids of reservations in a store that processes share. */
   readonly secret: string
 }
@@ -43,7 +42,7 @@ export class LocalDecider implements Decider {
     this.options = options
     this.checks = new LocalChecks(rules, reservations, options)
     this.operations = new LocalOperations(rules)
-    this.descriptors = new LocalDescriptors(metrics, options.onNoEnvoyRules)
+    this.descriptors = new LocalDescriptors(metrics, options.onDescriptors)
     this.throttle = throttle
   }
 

@@ -11,16 +11,21 @@ import {
   type Status,
 } from '../rls/service.ts'
 
+/** What is probably a mistake in what Envoy asks; told each time. */
+export interface DescriptorsEvents {
+  noRules(): void
+  unknownDomain(domain: string): void
+}
+
 /** Envoy's rate limit service by the descriptor files that are loaded. */
 export class LocalDescriptors implements RateLimitService {
   private readonly metrics: Metrics
-  private readonly onMissing: () => void
+  private readonly on: DescriptorsEvents
   private rules: Rls | undefined
 
-  /** `onMissing` is told of each call while there are no rules. */
-  constructor(metrics: Metrics, onMissing: () => void) {
+  constructor(metrics: Metrics, on: DescriptorsEvents) {
     this.metrics = metrics
-    this.onMissing = onMissing
+    this.on = on
   }
 
   replace(rules: Rls | undefined): void {
@@ -29,13 +34,17 @@ export class LocalDescriptors implements RateLimitService {
 
   shouldRateLimit(request: RateLimitRequest): Awaitable<RateLimitResponse> {
     if (this.rules === undefined) {
-      this.onMissing()
+      this.on.noRules()
       throw new GrpcError(
         'UNAVAILABLE',
         'no rules for Envoy are loaded: start the service with --envoy <file or folder>',
       )
     }
     const startedAt = performance.now()
+    if (!this.rules.domains.has(request.domain)) {
+      this.metrics.domainNotFound()
+      this.on.unknownDomain(request.domain)
+    }
     const answered = (response: RlsResponse) => {
       this.metrics.took((performance.now() - startedAt) / 1000)
       return answerOf(response)

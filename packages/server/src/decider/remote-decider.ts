@@ -26,6 +26,7 @@ export class RemoteDecider implements Decider {
     this.throttle = {
       decide: (ask, verdict) => this.decide(ask, verdict),
       forget: (bytes, start, end) => this.ask('forget', Buffer.from(bytes.subarray(start, end))),
+      left: (bytes, start, end) => this.ask('left', Buffer.from(bytes.subarray(start, end))),
       stats: () => ({ keys: 0, overflowed: 0 }),
     }
   }

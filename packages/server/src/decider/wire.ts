@@ -85,6 +85,10 @@ function answer(owner: CallTarget, { method, args }: RemoteCall): unknown {
     const key = bufferOf(args[0] as Uint8Array)
     return decider.throttle.forget(key, 0, key.length)
   }
+  if (method === 'left') {
+    const key = bufferOf(args[0] as Uint8Array)
+    return decider.throttle.left(key, 0, key.length)
+  }
   const [part, name] = method.split('.') as [MethodPart, string]
   if (!METHODS[part]?.includes(name as never)) throw new Error(`no such call: ${method}`)
   const methods = decider[part] as unknown as Readonly<Record<string, (...args: unknown[]) => unknown>>

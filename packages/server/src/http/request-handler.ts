@@ -20,6 +20,8 @@ export interface RequestHandlerOptions {
   readonly metricsText: () => Awaitable<string>
   /** Rules change while the door is open. */
   readonly site: () => DecideSite
+  /** The rules for Envoy, a line for each. */
+  readonly descriptorList: () => string
   readonly onError: (error: unknown) => void
 }
 
@@ -31,7 +33,8 @@ export function callerOf({ headers, socket }: IncomingMessage): Caller {
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 const SOON = { 'Retry-After': '1' }
 /** What can be read beside the API. */
-const PAGES = ['/', '/healthz', '/readyz', '/metrics', '/openapi.json']
+const HEALTH = ['/healthz', '/readyz', '/healthcheck']
+const PAGES = ['/', ...HEALTH, '/metrics', '/openapi.json', '/rlconfig']
 
 /** Knows what to answer; who asks, and how the answer gets there, is the door's. */
 export class RequestHandler {
@@ -55,7 +58,7 @@ export class RequestHandler {
   /** Whatever is not of the API. */
   other(path: string, query: string, request: IncomingMessage): Awaitable<HttpAnswer> {
     if (path === '/v1/decide' || isAsked(request)) return this.decide(query, request)
-    const isHealth = path === '/healthz' || path === '/readyz'
+    const isHealth = HEALTH.includes(path)
     if (!isHealth) this.options.authorizer.pass('page', callerOf(request))
     if (request.method !== 'GET' && request.method !== 'HEAD') throw this.missing(path)
     switch (path) {
@@ -65,6 +68,12 @@ export class RequestHandler {
         return !this.isDraining
           ? { status: 200, body: 'ready\n', type: 'text/plain' }
           : { status: 503, body: 'not ready\n', type: 'text/plain' }
+      // envoyproxy/ratelimit's own, for probes that know it by that.
+      case '/healthcheck':
+        return { status: this.isDraining ? 500 : 200, body: this.isDraining ? '' : 'OK', type: 'text/plain' }
+      case '/rlconfig':
+        this.options.authorizer.pass('check', callerOf(request))
+        return { status: 200, body: this.options.descriptorList(), type: 'text/plain; charset=utf-8' }
       case '/metrics':
         return this.metrics(request)
       case '/openapi.json':

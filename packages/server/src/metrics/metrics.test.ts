@@ -34,6 +34,7 @@ test('every metric of the contract is there from the start, by its name and type
     ratelimit_shadow_divergence_total: 'counter',
     sluice_requests_total: 'counter',
     sluice_rules_reloads_total: 'counter',
+    sluice_unmatched_total: 'counter',
   })
   expect(helped).toEqual(new Set(types.keys()))
 })

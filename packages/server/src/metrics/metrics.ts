@@ -28,6 +28,7 @@ const COUNTERS: Readonly<Record<string, string>> = {
   ratelimit_decisions_total: 'Decisions, by the binding limit.',
   ratelimit_store_errors_total: 'Outages of the store.',
   sluice_requests_total: 'Questions, by the door they came in.',
+  sluice_unmatched_total: 'Requests of Envoy that no rule could match.',
   sluice_rules_reloads_total: 'Reloads of the rules.',
 }
 
@@ -65,6 +66,11 @@ export class Metrics {
 
   asked(door: (typeof DOORS)[number]): void {
     this.doors.set(door, (this.doors.get(door) ?? 0) + 1)
+  }
+
+  /** Envoy asked about a domain that no file has. */
+  domainNotFound(): void {
+    this.add(`sluice_unmatched_total${labels({ reason: 'domain_not_found' })}`, 1)
   }
 
   reloaded(result: 'ok' | 'refused'): void {

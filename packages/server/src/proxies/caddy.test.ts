@@ -25,7 +25,7 @@ describe('Caddy', () => {
   test('hands a refusal on with its text', async () => {
     const { get } = await behindCaddy()
     for (let i = 0; i < 5; i++) await get('/login', login)
-    expect(await get('/login', login)).toMatchObject({ body: 'Too Many Requests\n' })
+    expect(await get('/login', login)).toMatchObject({ headers: { 'content-type': 'application/problem+json' } })
   })
 
   test('serves a client that sends 21 KB of cookies', async () => {

@@ -24,6 +24,19 @@ describe('nginx', () => {
     expect((await get('/', { headers })).status).toBe(200)
   })
 
+  test('tells a refused client by problem+json', async () => {
+    const { get } = await behindNginx()
+    for (let i = 0; i < 100; i++) await get('/')
+    const refused = await get('/')
+    expect(refused).toMatchObject({ status: 429, headers: { 'content-type': 'application/problem+json' } })
+    expect(JSON.parse(refused.body)).toEqual({
+      type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+      title: 'Quota Exceeded',
+      status: 429,
+      'violated-policies': ['per-ip'],
+    })
+  })
+
   test('forbids what itself it forbids', async () => {
     const change = { 'location = /health {': 'location = /closed { deny all; } location = /health {' }
     const { get } = await behindNginx({}, change)

@@ -11,7 +11,7 @@ export class Session {
   wrongPasswords = 0
   private readonly needsPassword: boolean
 
-  constructor(id: number, needsPassword: boolean, address = '') {
+  constructor(id: number, needsPassword: boolean, address = 'unix socket') {
     this.id = id
     this.address = address
     this.needsPassword = needsPassword

@@ -249,3 +249,27 @@ test('/v1/limits tells the limits that are served, with their modes now', async 
     { limit: 'all', mode: 'off' },
   ])
 })
+
+describe('what envoyproxy/ratelimit has beside its service', () => {
+  const ENVOY =
+    'domain: edge\ndescriptors: [{ key: user, value: vip, rate_limit: { unit: hour, requests_per_unit: 9 } }]'
+  const started = () => served('', { rules: '', envoy: rulesFile(ENVOY) })
+
+  test('/healthcheck and /rlconfig', async () => {
+    const service = await started()
+    expect(await service.get('/healthcheck')).toMatchObject({ status: 200, body: 'OK' })
+    expect((await service.get('/rlconfig')).body).toBe(
+      'edge.user_vip: unit=HOUR requests_per_unit=9, shadow_mode: false\n',
+    )
+    service.drain()
+    expect((await service.get('/healthcheck')).status).toBe(500)
+  })
+
+  test('a domain that no file has passes, is counted, and is warned of once', async () => {
+    const { post, get, lines } = await started()
+    const asked = { domain: 'egde', descriptors: [{ entries: [{ key: 'user', value: 'vip' }] }] }
+    for (let i = 0; i < 2; i++) expect((await post('/json', asked)).status).toBe(200)
+    expect((await get('/metrics')).body).toContain('sluice_unmatched_total{reason="domain_not_found"} 2')
+    expect(lines).toEqual([expect.stringContaining('domain "egde", which no file has')])
+  })
+})

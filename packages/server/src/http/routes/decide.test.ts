@@ -21,7 +21,8 @@ describe('a refusal', () => {
     }
     clock.advance(500)
     const refused = await ask(ports.http, '/v1/decide', asking)
-    expect(refused).toMatchObject({ status: 429, body: 'Too Many Requests\n' })
+    expect(refused).toMatchObject({ status: 429, headers: { 'content-type': 'application/problem+json' } })
+    expect(JSON.parse(refused.body)).toMatchObject({ title: 'Quota Exceeded', status: 429 })
     expect(refused.headers).toMatchObject({
       ...{ 'x-sluice-status': '429', 'retry-after': '60', 'cache-control': 'no-store' },
       ...{ ratelimit: '"per-ip";r=0;t=60', 'ratelimit-policy': '"per-ip";q=5;w=60' },

@@ -1,4 +1,4 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { DecisionJson } from 'sluice'
 import { describeLimit, writeFields } from 'sluice/http'
 import { type Attributes, policyFor, type RuleLimit } from 'sluice/rules'
@@ -30,13 +30,19 @@ export function decide(
   const peer = request.socket.remoteAddress
   const ip = site.clientAddress(peer, name => headerOf(request, name))
   const subject = site.trusts(peer) ? askedAbout(request, ip, query) : itself(request, ip)
-  const answer = (decision: DecisionJson) => answerOf(decision, query, rateLimit(decision, subject, site.limits))
+  const answer = (decision: DecisionJson) =>
+    answerOf(decision, query, site.limits, rateLimit(decision, subject, site.limits))
   const decision = decider.checks.check({ subject, cost: query.cost, isLenient: true })
   return decision instanceof Promise ? decision.then(answer) : answer(decision)
 }
 
 /** 200 or a refusal, with the fields a proxy hands on. nginx knows only 403: so that, and the real status beside. */
-function answerOf(decision: DecisionJson, { deny }: DecideQuery, rateLimit: Record<string, string>): HttpAnswer {
+function answerOf(
+  decision: DecisionJson,
+  { deny }: DecideQuery,
+  limits: readonly RuleLimit[],
+  rateLimit: Record<string, string>,
+): HttpAnswer {
   const status = statusOf(decision)
   const fields = {
     'X-Sluice-Status': String(status),
@@ -45,7 +51,26 @@ function answerOf(decision: DecisionJson, { deny }: DecideQuery, rateLimit: Reco
     ...rateLimit,
   }
   if (status === 200) return { status, body: '', type: 'text/plain', fields }
-  return { status: deny ?? status, body: `${STATUS_CODES[status]}\n`, type: 'text/plain', fields }
+  const body = problemOf(decision, status, limits)
+  // nginx hands on no body of an answer to its question, but it can put a header into one of its own.
+  return { status: deny ?? status, body, type: PROBLEM_JSON, fields: { ...fields, 'X-Sluice-Problem': body } }
+}
+
+const PROBLEM_JSON = 'application/problem+json'
+const TYPES = 'https://iana.org/assignments/http-problem-types#'
+const QUOTA = { type: `${TYPES}quota-exceeded`, title: 'Quota Exceeded' }
+const CAPACITY = { type: `${TYPES}temporary-reduced-capacity`, title: 'Temporary Reduced Capacity' }
+const ABUSE = { type: `${TYPES}abnormal-usage-detected`, title: 'Abnormal Usage Detected' }
+
+/** What a refused client is told (RFC 9457), in ASCII, since it travels in a header. Nothing of a quiet limit. */
+function problemOf({ reason, limits: states }: DecisionJson, status: number, limits: readonly RuleLimit[]): string {
+  const refused = states.filter(({ allowed, shadow }) => !allowed && !shadow).map(({ name }) => name)
+  const isQuiet = limits.some(({ name, quiet }) => quiet && refused.includes(name))
+  const kind = reason === 'outage' ? CAPACITY : reason === 'blocked' ? ABUSE : QUOTA
+  const problem = isQuiet
+    ? { title: status === 503 ? 'Service Unavailable' : 'Too Many Requests', status }
+    : { ...kind, status, 'violated-policies': refused }
+  return JSON.stringify(problem).replace(/[^ -~]/g, sign => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** RateLimit and RateLimit-Policy, of every limit that a caller may know of. */

@@ -90,13 +90,13 @@ test.each([
   [['CLIENT SETINFO lib-ver 1'], '+OK\r\n'],
   [['CLIENT SETINFO foo 1'], "-ERR Unrecognized option 'foo'\r\n"],
   [['CLIENT SETINFO lib-ver'], "-ERR wrong number of arguments for 'client|setinfo' command\r\n"],
-  [['COMMAND COUNT'], ':12\r\n'],
+  [['COMMAND COUNT'], ':16\r\n'],
   [
     ['COMMAND INFO cl.throttle nope'],
     '*2\r\n*10\r\n$11\r\ncl.throttle\r\n:-1\r\n*2\r\n+write\r\n+fast\r\n:1\r\n:1\r\n:1\r\n*0\r\n*0\r\n*0\r\n*0\r\n$-1\r\n',
   ],
-  [['COMMAND LIST'], expect.stringMatching(/^\*12\r\n\$11\r\ncl.throttle\r\n/)],
-  [['COMMAND'], expect.stringMatching(/^\*12\r\n\*10\r\n\$11\r\ncl.throttle\r\n/)],
+  [['COMMAND LIST'], expect.stringMatching(/^\*16\r\n\$11\r\ncl.throttle\r\n/)],
+  [['COMMAND'], expect.stringMatching(/^\*16\r\n\*10\r\n\$11\r\ncl.throttle\r\n/)],
   [['COMMAND DOCS echo'], expect.stringMatching(/^\*2\r\n\$4\r\necho\r\n\*6\r\n\$7\r\nsummary\r\n/)],
   [['HELLO 3', 'COMMAND DOCS echo'], expect.stringMatching(/^%1\r\n\$4\r\necho\r\n%3\r\n\$7\r\nsummary\r\n/)],
   [['INFO'], expect.stringMatching(/# Server\r\nredis_version:7\.0\.0\r\n[\s\S]*\r\nloading:0\r\n/)],
@@ -104,6 +104,15 @@ test.each([
     ['CL.THROTTLE k 0 1 9', 'CL.THROTTLE k 0 1 9', 'INFO stats'],
     expect.stringMatching(/throttle_allowed:1\r\nthrottle_limited:1\r\nthrottle_keys:1\r\n/),
   ],
+  [['CL.THROTTLE k 0 1 9', 'TTL k'], ':9\r\n'],
+  [['CL.THROTTLE k 0 1 9', 'PTTL k'], ':9000\r\n'],
+  [['TTL k'], ':-2\r\n'],
+  [['CL.THROTTLE k 0 1 9', 'EXISTS k other k'], ':2\r\n'],
+  [['CL.THROTTLE k 0 1 9', 'EXPIRE k 60'], ':0\r\n'],
+  [['CL.THROTTLE k 0 1 9', 'EXPIRE k 0'], ':1\r\n'],
+  [['CL.THROTTLE k 0 1 9', 'EXPIRE k 0', 'TTL k'], ':-2\r\n'],
+  [['EXPIRE k 0'], ':0\r\n'],
+  [['EXPIRE k soon'], '-ERR value is not an integer or out of range\r\n'],
   [['INFO cpu'], expect.stringMatching(/# CPU\r\nused_cpu_sys:\d+\.\d{6}\r\nused_cpu_user:\d+\.\d{6}\r\n/)],
   [['INFO clients'], '$32\r\n# Clients\r\nconnected_clients:0\r\n\r\n'],
 ])('%j is answered with %j', async (lines, reply) => {
@@ -126,7 +135,7 @@ const failing = (error: Error, isLater: boolean): Throttle => {
     if (isLater) return Promise.reject(error)
     throw error
   }
-  return { decide: fail, forget: fail, stats: () => undefined }
+  return { decide: fail, forget: fail, left: fail, stats: () => undefined }
 }
 
 test.each([false, true])('what goes wrong is an answer, and secrets are none (later: %s)', async isLater => {

@@ -2,13 +2,14 @@ import type { Session } from '../session.ts'
 import { type Command, type CommandContext, CommandError, type Later, quoted, wrongNumber } from './command.ts'
 import { commandCommand } from './command-command.ts'
 import { authCommand, helloCommand } from './hello-commands.ts'
+import { existsCommand, expireCommand, pttlCommand, ttlCommand } from './key-commands.ts'
 import { echoCommand, infoCommand, pingCommand } from './server-commands.ts'
 import { clientCommand, quitCommand, resetCommand, selectCommand } from './session-commands.ts'
 import { delCommand, throttleCommand } from './throttle-commands.ts'
 import type { Words } from './words.ts'
 
 const ALL: readonly Command[] = [
-  ...[throttleCommand, delCommand],
+  ...[throttleCommand, delCommand, existsCommand, ttlCommand, pttlCommand, expireCommand],
   ...[pingCommand, echoCommand, infoCommand, commandCommand(() => ALL)],
   ...[authCommand, helloCommand, clientCommand, selectCommand, resetCommand, quitCommand],
 ]

@@ -59,6 +59,12 @@ class MemoryThrottle implements Throttle {
     return this.ahead() > 0
   }
 
+  left(bytes: Buffer, start: number, end: number): number {
+    this.readClock()
+    this.cells.seek(bytes, start, end, this.now)
+    return this.ahead() / 1e6
+  }
+
   stats() {
     return { keys: this.cells.size, overflowed: this.cells.overflowed }
   }

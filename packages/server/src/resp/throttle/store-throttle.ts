@@ -63,10 +63,16 @@ class StoreThrottle implements Throttle {
   }
 
   async forget(bytes: Buffer, start: number, end: number): Promise<boolean> {
+    // Read now: the bytes are used again for the next command.
     const subject = { key: bytes.toString('latin1', start, end), policy: ANY }
     const { resetAfterMs } = await this.limiter.peek(subject, { cost: 0 })
     await this.limiter.reset(subject)
     return resetAfterMs > 0
+  }
+
+  async left(bytes: Buffer, start: number, end: number): Promise<number> {
+    const subject = { key: bytes.toString('latin1', start, end), policy: ANY }
+    return (await this.limiter.peek(subject, { cost: 0 })).resetAfterMs
   }
 
   /** The state is the store's, which counts for itself. */

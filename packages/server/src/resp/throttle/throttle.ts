@@ -44,6 +44,8 @@ export interface Throttle {
   decide(ask: ThrottleRequest, verdict: ThrottleVerdict): Promise<void> | undefined
   /** Forgets a key; was there something to forget? */
   forget(bytes: Buffer, start: number, end: number): boolean | Promise<boolean>
+  /** How many milliseconds of a key are left until it is idle; 0 where nothing is kept of it. */
+  left(bytes: Buffer, start: number, end: number): number | Promise<number>
   /** Undefined where the state is kept elsewhere. */
   stats(): ThrottleStats | undefined
 }
