@@ -16,7 +16,7 @@ export function overAlready(change: Change): number | undefined {
   return byId || type === 'settle' ? hold?.ended : undefined
 }
 
-/** What amend.lua is told of a change: the word, its cost, and what else it needs. */
+/** What lua/full/changes.lua is told of a change: the word, its cost, and what else it needs. */
 export function wordsOf(change: Change): (string | number)[] {
   const { charge } = change
   const hold = holdOf(charge)

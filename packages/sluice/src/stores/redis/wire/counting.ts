@@ -34,11 +34,12 @@ export function countingArgs(asked: readonly Question[], keys: readonly CallKey[
   let isEachOne = keys.length === names.length
   let isEachOwn = isEachOne
   let at = 0
-  for (const [decision, { charges }] of asked.entries()) {
+  for (let decision = 0; decision < asked.length; decision++) {
+    const { charges } = asked[decision]!
     if (charges.length !== rules.length) isEachOwn = false
-    for (const [i, { cost }] of charges.entries()) {
+    for (let i = 0; i < charges.length; i++) {
       const key = keys[at++]!
-      key.charged += cost
+      key.charged += charges[i]!.cost
       if (key.charged > 1) isEachOne = false
       if (key.place !== firsts[i]! + decision) isEachOwn = false
     }
