@@ -126,10 +126,8 @@ test('no file imports what is neither packed nor an optional peer', async () => 
         expect(files, `${path} imports ${from}`).toContain(file)
       } else if (path.endsWith('.js')) {
         // Whoever imports the adapter of Nest has Nest. Other peers are known by their types alone.
-        expect([from, path]).toEqual([
-          '@nestjs/common',
-          expect.stringMatching(/^dist\/(esm|cjs)\/http\/(adapters\/)?nest/),
-        ])
+        expect(path, `${path} imports ${from}`).toMatch(/^dist\/(esm|cjs)\/http\/(adapters\/)?nest/)
+        expect(peers.filter(name => name.startsWith('@nestjs/'))).toContain(from)
       } else {
         expect([...peers, 'node:http'], `${path} imports ${from}`).toContain(from)
       }
