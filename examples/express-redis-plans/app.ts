@@ -23,6 +23,7 @@ export function createApp(store: Store) {
           key: all(ip(), route()),
           when: r => r.route === '/search',
           cost: 5,
+          unit: 'points',
         },
       },
     }),

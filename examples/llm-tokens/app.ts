@@ -25,6 +25,7 @@ export function createApp(model: Model, settings: { clock?: Clock } = {}) {
         policy: tokenBucket({ capacity: 10_000, refill: '10000/m' }),
         key,
         cost: r => estimate(r.body), // set aside at first …
+        unit: 'tokens',
         // … and replaced by what it was in the end. Who leaves before the first token pays the estimate.
         settle: ({ aborted }, r) => r.usedTokens ?? (aborted ? estimate(r.body) : 0),
       },
