@@ -55,7 +55,7 @@ function alreadyInstalled() {
     Object.entries(installed).every(([path, entry]) => path in locked && same(entry, locked[path])) &&
     Object.entries(locked).every(
       // Optional packages are often for other platforms.
-      ([path, entry]) => path === '' || entry.optional || entry.devOptional || same(entry, installed[path]),
+      ([path, entry]) => path === '' || entry.optional || same(entry, installed[path]),
     )
   )
 }
