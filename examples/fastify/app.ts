@@ -9,6 +9,9 @@ export async function createApp(settings: { clock?: Clock } = {}) {
 
   app.get('/orders/:id', async request => request.params)
 
+  // The handler reads what was decided.
+  app.get('/quota', async request => ({ remaining: request.rateLimit?.remaining }))
+
   // The same bucket, at another price.
   app.get('/search', { config: { rateLimit: { cost: 5 } } }, async () => ({ found: [] }))
 

@@ -47,3 +47,8 @@ test('a route without limits passes and says nothing of them', async () => {
   expect(health.status).toBe(200)
   expect(health.headers.has('ratelimit')).toBe(false)
 })
+
+test('the handler tells what is left', async () => {
+  const { get } = await serve()
+  expect(await (await get('/quota')).json()).toEqual({ remaining: 9 })
+})

@@ -20,5 +20,7 @@ export function createApp(settings: { clock?: Clock } = {}) {
   )
   app.get('/', context => context.text('no limit here'))
   app.get('/api/orders/:id', context => context.json({ id: context.req.param('id') }))
+  // The handler reads what was decided.
+  app.get('/api/quota', context => context.json({ remaining: context.get('rateLimit')?.remaining }))
   return app
 }

@@ -39,3 +39,8 @@ test('what is outside of the guarded path has no limit', async () => {
   const { url } = await serve()
   expect((await fetch(url)).headers.has('ratelimit')).toBe(false)
 })
+
+test('the handler tells what is left', async () => {
+  const { url } = await serve()
+  expect(await (await fetch(`${url}/api/quota`)).json()).toEqual({ remaining: 4 })
+})
