@@ -36,7 +36,7 @@ export interface Options {
 }
 
 /** What stands on the request: `request.rateLimit`. Refused requests are not counted, so `used` ends at `limit`. */
-export interface RateLimitInfo {
+interface ExpressRateLimitInfo {
   limit: number
   used: number
   remaining: number
@@ -132,6 +132,7 @@ export function rateLimit(passed: Partial<Options> = {}): RateLimitRequestHandle
 }
 
 export default rateLimit
+export type { ExpressRateLimitInfo as RateLimitInfo }
 
 /** Each limiter counts for itself, in the order in which an application makes them: the same in each of its processes. */
 let made = 0
@@ -148,7 +149,7 @@ async function answerOf<T>(value: PerRequest<T>, request: Request, response: Res
 }
 
 /** A limit of 0 has no window that ends: as in express-rate-limit, it is said to be a whole one. */
-function infoOf({ limit, remaining, at, resetAt }: Decision, key: string, windowMs: number): RateLimitInfo {
+function infoOf({ limit, remaining, at, resetAt }: Decision, key: string, windowMs: number): ExpressRateLimitInfo {
   const resetTime = new Date(Math.ceil(limit === 0 ? at + windowMs : resetAt))
   return { limit, used: limit - remaining, remaining, resetTime, key }
 }
@@ -159,7 +160,7 @@ async function sendMessage(request: Request, response: Response, _: NextFunction
   if (!response.writableEnded) response.send(message)
 }
 
-function setLegacyHeaders(response: Response, { limit, remaining, resetTime }: RateLimitInfo): void {
+function setLegacyHeaders(response: Response, { limit, remaining, resetTime }: ExpressRateLimitInfo): void {
   if (response.headersSent) return
   response.setHeader('X-RateLimit-Limit', limit)
   response.setHeader('X-RateLimit-Remaining', remaining)
@@ -169,7 +170,7 @@ function setLegacyHeaders(response: Response, { limit, remaining, resetTime }: R
 function setStandardHeaders(
   response: Response,
   draft: true | HeaderDraft,
-  { limit, remaining }: RateLimitInfo,
+  { limit, remaining }: ExpressRateLimitInfo,
   reset: number,
   windowMs: number,
   name: string,

@@ -58,7 +58,7 @@ const INSTEAD = {
   cache: 'use store: memoryStore({ maxKeys })',
 }
 
-type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+type CompatHook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 interface RouteBeingAdded {
   method: string | string[]
   url: string
@@ -80,7 +80,7 @@ export const fastifyRateLimit = Object.assign(
     const store = redis === undefined ? sluiceStore('@fastify/rate-limit', plugin.store) : redisStore(redis)
     const asked = new WeakSet<FastifyRequest>()
 
-    const hookFor = (own: RouteLimitOptions, name: string): Hook => {
+    const hookFor = (own: RouteLimitOptions, name: string): CompatHook => {
       const options = { ...plugin, ...own }
       if (typeof options.timeWindow !== 'function') millisecondsOf(options.timeWindow ?? 60_000)
       const onOutage = options.skipOnError === true ? 'open' : 'closed'
@@ -92,7 +92,7 @@ export const fastifyRateLimit = Object.assign(
       }
     }
     const globalHook = hookFor({}, '')
-    const routeHook = (own: unknown, name: string): Hook | undefined => {
+    const routeHook = (own: unknown, name: string): CompatHook | undefined => {
       if (own === false) return undefined
       if (typeof own !== 'object' || own === null) {
         throw expected('SLUICE_BAD_OPTION', `rateLimit of ${name} as an object or false`, own)
