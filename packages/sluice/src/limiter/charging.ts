@@ -1,8 +1,32 @@
-import type { Rule } from '../algorithms/rule.ts'
-import { expected } from '../errors.ts'
+import { checkSyncFunction } from '../check-options.ts'
+import { after, type Clock } from '../clock.ts'
+import { expected, isAsyncFunction, SluiceError } from '../errors.ts'
+import type { Maybe } from '../maybe.ts'
 import { BESIDE, Charge, ENFORCED } from '../stores/charge.ts'
-import { encodeKey } from './key.ts'
+import { encodeKey, type Key } from './key.ts'
 import { type BoundLimit, checkCost, checkMode } from './limits.ts'
+
+/** Thrown where a function has answered with a promise for the first time: the limits are to be looked up. */
+export const ANSWERS_LATER = Symbol('answers later')
+
+/** What the functions of one limit answered later. */
+interface Answered {
+  readonly key: unknown
+  readonly cost: unknown
+  readonly policy: unknown
+}
+
+/** The limits that were looked at, and what is known of those that answer later. */
+export interface Answers<S> {
+  readonly limits: readonly BoundLimit<S>[]
+  readonly known: ReadonlyMap<BoundLimit<S>, Answered>
+}
+
+/** How long functions may take to answer. */
+export interface LookupTime {
+  readonly clock: Clock
+  readonly deadlineMs: number
+}
 
 /** From a subject to what each limit charges it. */
 export class Charging<S> {
@@ -11,13 +35,24 @@ export class Charging<S> {
   readonly only: BoundLimit<S> | undefined
   /** Whether a limit may be decided without being enforced. */
   someShadow = false
+  /** Whether some limit must be asked later. */
+  someLate = false
+  private readonly lookups: LookupTime | undefined
   private readonly someReplace: boolean
   private readonly someShare: boolean
   private readonly select: ((subject: S) => Iterable<string>) | undefined
   private readonly byName: ReadonlyMap<string, BoundLimit<S>>
 
-  constructor(limits: readonly BoundLimit<S>[], shortForm: boolean, select?: (subject: S) => Iterable<string>) {
+  /** With `lookups` functions of limits may answer later. */
+  constructor(
+    limits: readonly BoundLimit<S>[],
+    shortForm: boolean,
+    select: ((subject: S) => Iterable<string>) | undefined,
+    lookups: LookupTime | undefined,
+  ) {
     this.limits = limits
+    this.lookups = lookups
+    for (const limit of limits) this.markLate(limit)
     this.select = select
     this.byName = new Map(limits.map(limit => [limit.name, limit]))
     this.someReplace = limits.some(limit => limit.replaces !== undefined)
@@ -25,11 +60,24 @@ export class Charging<S> {
     this.only = shortForm ? limits[0] : undefined
   }
 
+  private markLate(limit: BoundLimit<S>): void {
+    for (const what of ['keyOf', 'cost', 'ruleFor'] as const) {
+      if (!isAsyncFunction(limit[what])) continue
+      if (this.lookups === undefined) {
+        const name = what === 'keyOf' ? 'key' : what === 'ruleFor' ? 'policy' : what
+        const advice = 'a limiter whose stores are all in process answers at once; give it a remote store'
+        checkSyncFunction(`limit '${limit.name}' ${name}`, limit[what], advice)
+      }
+      limit.isLate = true
+      this.someLate = true
+    }
+  }
+
   /** The charges of all limits that apply, in declared order. The names of those that are off go to `off`. */
-  all(subject: S, callCost: number, off?: string[]): Charge[] {
+  all(subject: S, callCost: number, off?: string[], answers?: Answers<S>): Charge[] {
     // The short form's limit always applies, at the cost of the call.
     if (this.only?.mode === 'enforce') return [this.one(this.only, subject, callCost)!]
-    const limits = this.select === undefined ? this.limits : this.selected(this.select(subject))
+    const limits = answers?.limits ?? this.applying(subject)
     const charges = new Array<Charge>(limits.length)
     let count = 0
     for (const limit of limits) {
@@ -38,15 +86,17 @@ export class Charging<S> {
         off?.push(limit.name)
         continue
       }
-      const { cost } = limit
-      const own = cost === undefined ? callCost : typeof cost === 'function' ? checkCost(cost(subject)) : cost
-      const charge = this.one(limit, subject, own, mode === 'shadow' ? BESIDE : ENFORCED)
+      const charge = this.one(limit, subject, callCost, mode === 'shadow' ? BESIDE : ENFORCED, answers, true)
       if (charge !== undefined) charges[count++] = charge
     }
     if (count < charges.length) charges.length = count
     if (this.someShare) dropSharedBuckets(charges)
     if (this.someReplace) applyReplacements(charges)
     return charges
+  }
+
+  applying(subject: S): readonly BoundLimit<S>[] {
+    return this.select === undefined ? this.limits : this.selected(this.select(subject))
   }
 
   private selected(names: Iterable<string>): BoundLimit<S>[] {
@@ -63,17 +113,87 @@ export class Charging<S> {
     this.someShadow = this.limits.some(({ mode }) => mode === 'shadow' || typeof mode === 'function')
   }
 
-  /** A charge on one limit; undefined where it does not apply. */
-  one(limit: BoundLimit<S>, subject: S, cost: number, role = ENFORCED): Charge | undefined {
-    const key = this.keyOf(limit, subject)
+  /** A charge on one limit; undefined where it does not apply. The limit's own cost wins where `ownCost` says so. */
+  one(
+    limit: BoundLimit<S>,
+    subject: S,
+    callCost: number,
+    role = ENFORCED,
+    answers?: Answers<S>,
+    ownCost = false,
+  ): Charge | undefined {
+    const known = answers?.known.get(limit)
+    const { cost = callCost, ruleFor } = limit
+    const asked =
+      typeof cost === 'function' && ownCost ? (known?.cost ?? this.atOnce(limit, 'cost', cost(subject))) : cost
+    const charged = !ownCost ? callCost : checkCost(asked)
+    const key = this.keyOf(limit, subject, known)
     if (key === undefined) return undefined
-    const rule: Rule = typeof limit.ruleFor === 'function' ? limit.ruleFor(subject) : limit.ruleFor
-    return new Charge(limit, rule, key, cost, role)
+    if (typeof ruleFor !== 'function') return new Charge(limit, ruleFor, key, charged, role)
+    const policy = known === undefined ? this.atOnce(limit, 'policy', ruleFor(subject)) : known.policy
+    return new Charge(limit, limit.ruleOf(policy), key, charged, role)
+  }
+
+  /** Asks the functions that answer later, all at a time. Those of limits that are off are not asked. */
+  async lookUp(subject: S, limits: readonly BoundLimit<S>[] = this.applying(subject)): Promise<Answers<S>> {
+    const late = limits.filter(limit => limit.isLate && limit.mode !== 'off')
+    const asked = late.map(async (limit): Promise<Answered> => {
+      const { keyOf, cost, ruleFor } = limit
+      const [key, own, policy] = await Promise.all([
+        keyOf?.(subject),
+        typeof cost === 'function' ? cost(subject) : cost,
+        typeof ruleFor === 'function' ? ruleFor(subject) : undefined,
+      ])
+      return { key, cost: own, policy }
+    })
+    const found = await this.inTime(Promise.all(asked), late)
+    return { limits, known: new Map(found.map((one, i) => [late[i]!, one])) }
+  }
+
+  /** Does its work at once, or when the functions that answer later have. */
+  withAnswers<T>(
+    subject: S,
+    limits: readonly BoundLimit<S>[] | undefined,
+    work: (answers?: Answers<S>) => Maybe<T>,
+  ): Maybe<T> {
+    if (!this.someLate) {
+      try {
+        return work()
+      } catch (error) {
+        if (error !== ANSWERS_LATER) throw error
+      }
+    }
+    return this.lookUp(subject, limits).then(work)
+  }
+
+  private inTime<T>(asked: Promise<T>, late: readonly BoundLimit<S>[]): Promise<T> {
+    const { clock, deadlineMs } = this.lookups!
+    return new Promise((resolve, reject) => {
+      const names = late.map(({ name }) => `'${name}'`).join(', ')
+      const message = `policy, key or cost of ${names} gave no answer within ${deadlineMs} ms`
+      const cancel = after(clock, deadlineMs, () => reject(new SluiceError('SLUICE_LOOKUP_TIMEOUT', message)))
+      void asked.then(resolve, reject).finally(cancel)
+    })
+  }
+
+  /** What a function answered, if it is no promise. Else the limit is asked later from now on, where the limiter can wait. */
+  private atOnce(limit: BoundLimit<S>, what: string, answer: unknown): unknown {
+    if (typeof (answer as { then?: unknown } | null | undefined)?.then !== 'function') return answer
+    // It is asked again; how this one ends is of no interest.
+    Promise.resolve(answer).catch(() => {})
+    if (this.lookups === undefined) {
+      throw expected('SLUICE_BAD_OPTION', `limit '${limit.name}' ${what} to answer at once, as its store does`, answer)
+    }
+    limit.isLate = true
+    this.someLate = true
+    throw ANSWERS_LATER
   }
 
   /** The same charge on several limits, those left out to which it does not apply. */
-  each(limits: readonly BoundLimit<S>[], subject: S, cost: number): Charge[] {
-    const charges = limits.map(limit => this.one(limit, subject, cost)).filter(charge => charge !== undefined)
+  each(limits: readonly BoundLimit<S>[], subject: S, cost: number, answers?: Answers<S>): Charge[] {
+    const charges = limits
+      .map(limit => this.one(limit, subject, cost, ENFORCED, answers))
+      .filter(charge => charge !== undefined)
     if (this.someShare) dropSharedBuckets(charges)
     return charges
   }
@@ -87,11 +207,11 @@ export class Charging<S> {
     throw expected('SLUICE_UNKNOWN_LIMIT', `the name of a limit (${names})`, name)
   }
 
-  private keyOf(limit: BoundLimit<S>, subject: S): string | undefined {
+  private keyOf(limit: BoundLimit<S>, subject: S, known: Answered | undefined): string | undefined {
     if ((subject as unknown) === '') throw expected('SLUICE_BAD_KEY', 'a subject that is not empty', subject)
     if (limit.keyOf !== undefined) {
-      const key = limit.keyOf(subject)
-      return key === undefined ? undefined : encodeKey(key, limit.name)
+      const key = known === undefined ? this.atOnce(limit, 'key', limit.keyOf(subject)) : known.key
+      return key === undefined ? undefined : encodeKey(key as Key, limit.name)
     }
     if (limit === this.only) {
       if (typeof subject === 'string') return subject

@@ -49,6 +49,8 @@ export interface LimiterOptions<S = string, M extends Mode = Mode> {
   /** More of the same, such as telemetry: they also see keys, and which limits were off. */
   observers?: readonly Observer<S>[]
   onEvent?: (event: LimiterEvent) => void
+  /** How long a `policy`, `key` or `cost` that answers with a promise may take; later the call rejects. `'1s'` by default. */
+  lookupDeadline?: Duration
 }
 
 /** Beside one policy, what its limit needs of its own. */

@@ -16,14 +16,17 @@ export type LimitMode = 'enforce' | 'shadow' | 'off'
 /** What decides while the store cannot. */
 export type OnOutage = 'local' | 'open' | 'closed'
 
+/** Where a store answers later, a function may, too: such as one that looks a plan up in a database. */
+type LaterIf<M extends Mode, T> = M extends 'async' ? Promise<T> : never
+
 /** One named limit, as a user writes it. `S` is the subject: what is known about a request. */
 export interface LimitOptions<S, M extends Mode = 'sync'> {
   /** What is allowed, or a function that chooses it for a subject. */
-  policy: PolicyLike | ((subject: S) => PolicyLike)
+  policy: PolicyLike | ((subject: S) => PolicyLike | LaterIf<M, PolicyLike>)
   /** Who is counted together; `undefined` means the limit does not apply. Without `key`, everybody is. */
-  key?: (subject: S) => Key | undefined
+  key?: (subject: S) => Key | undefined | LaterIf<M, Key | undefined>
   /** What a request costs here, whatever the call says. */
-  cost?: number | ((subject: S) => number)
+  cost?: number | ((subject: S) => number | LaterIf<M, number>)
   mode?: LimitMode | ((subject: S) => LimitMode)
   /** Limits that name the same bucket count together, and a request to which several of them apply is counted once. */
   bucket?: string
@@ -54,9 +57,13 @@ export interface BoundLimit<S> extends Limit {
   readonly name: string
   /** Where its state lives. */
   readonly store: Store
-  readonly keyOf: ((subject: S) => Key | undefined) | undefined
-  readonly ruleFor: Rule | ((subject: S) => Rule)
-  readonly cost: number | ((subject: S) => number) | undefined
+  readonly keyOf: ((subject: S) => unknown) | undefined
+  /** The rule, or the user's function that chooses a policy; `ruleOf` reads what it chose. */
+  readonly ruleFor: Rule | ((subject: S) => unknown)
+  readonly ruleOf: (chosen: unknown) => Rule
+  /** One of its functions answers with a promise: it is asked only once limits of this process have let a request pass. */
+  isLate: boolean
+  readonly cost: number | ((subject: S) => unknown) | undefined
   readonly replaces: string | undefined
   readonly bucket: string | undefined
   readonly onOutage: OnOutage
@@ -106,10 +113,9 @@ export function bindLimit<S>(name: string, options: LimitOptions<S, Mode>, conte
     space: store.bind(encodeKey(bucket === undefined ? [...path, name] : [...path, 'bucket', bucket], name)),
     block: blockFor === undefined ? undefined : blockRule(blockFor, where),
     keyOf: key,
-    ruleFor:
-      typeof policy === 'function'
-        ? subject => fairRule(chosenRule(policy(subject)), where, warn)
-        : fairRule(ruleOf(policyOf(policy)), where, warn),
+    ruleFor: typeof policy === 'function' ? policy : fairRule(ruleOf(policyOf(policy)), where, warn),
+    ruleOf: chosen => fairRule(chosenRule(chosen), where, warn),
+    isLate: false,
     cost,
     replaces,
     bucket,

@@ -10,7 +10,7 @@ import { type Answer, type Change, type Intent, LOOK, type Mode, reserving, type
 import { type Warning, warnOnce } from '../warning.ts'
 import { Changes } from './changes.ts'
 import { ChargedDecision, limitOf } from './charged-decision.ts'
-import { Charging } from './charging.ts'
+import { type Answers, Charging } from './charging.ts'
 import { type LimitInspection, limitInspection } from './inspection.ts'
 import type {
   CostOption,
@@ -85,7 +85,10 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     this.mode = stores.every(store => store.mode === 'sync') ? 'sync' : 'async'
     this.inline = this.mode === 'sync' && stores.length === 1 ? stores[0] : undefined
     this.outage = this.mode === 'sync' ? undefined : new Outage(this.store.clock, name, this.changes, onEvent)
-    this.charging = new Charging(bound, shortForm, options.select)
+    const { lookupDeadline = '1s' } = options
+    const deadlineMs = parseDuration(lookupDeadline, 'lookupDeadline', { min: 1 })
+    const lookups = this.mode === 'sync' ? undefined : { clock: this.store.clock, deadlineMs }
+    this.charging = new Charging(bound, shortForm, options.select, lookups)
     this.charging.modesChanged()
     this.operations = new Operations(this.charging, this.changes)
   }
@@ -153,36 +156,56 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     const cost = checkCost(given)
     const maxWaitMs = maxWait === undefined ? Infinity : parseDuration(maxWait, 'wait maxWait')
     signal?.throwIfAborted()
+    return this.charging.withAnswers(subject, undefined, answers =>
+      this.waitOn(subject, cost, maxWaitMs, signal, answers),
+    )
+  }
+
+  private async waitOn(
+    subject: S,
+    cost: number,
+    maxWaitMs: number,
+    signal: AbortSignal | undefined,
+    answers: Answers<S> | undefined,
+  ): Promise<Decision> {
     const off = this.offList()
-    if (this.charging.all(subject, cost, off).length === 0) return this.decide(subject, cost, TAKE)
+    const charges = () => this.charging.all(subject, cost, undefined, answers)
+    if (this.charging.all(subject, cost, off, answers).length === 0) return this.unlimited(subject, TAKE, off)
     this.waiting ??= new Waiting({
       clock: this.store.clock,
       ask: (charges, intent) => this.ask(charges, intent),
       giveBack: decisions => this.changes.makeLater(decisions.flatMap(refundsOf)),
     })
-    const charges = () => this.charging.all(subject, cost)
     return this.notify(await this.waiting.start(charges, maxWaitMs, signal), subject, off)
   }
 
   history(subject: S, options: { limit?: string } = {}): Answer<M, number[]> {
     const limit = this.charging.named(checkOptions('history', options, ['limit']).limit)
-    const charge = this.charging.one(limit, subject, 0)
-    if (charge === undefined) return this.answer([])
-    if (charge.rule.kind !== 'log') {
-      throw expected('SLUICE_NOT_SUPPORTED', 'history of a slidingLog limit', charge.rule.policy.kind)
-    }
-    const kept: Maybe<KeyInspection> = limitOf(charge).store.inspect(charge)
-    return this.answer(andThen(kept, ({ state }) => (state.kind === 'slidingLog' ? [...state.times] : [])))
+    const times = this.charging.withAnswers(subject, [limit], answers => {
+      const [charge] = this.charging.each([limit], subject, 0, answers)
+      if (charge === undefined) return []
+      if (charge.rule.kind !== 'log') {
+        throw expected('SLUICE_NOT_SUPPORTED', 'history of a slidingLog limit', charge.rule.policy.kind)
+      }
+      const kept: Maybe<KeyInspection> = limitOf(charge).store.inspect(charge)
+      return andThen(kept, ({ state }) => (state.kind === 'slidingLog' ? [...state.times] : []))
+    })
+    return this.answer(times)
   }
 
   inspect(subject: S, options: { limits?: readonly string[] } = {}): Answer<M, LimitInspection[]> {
     const named = namedLimits('inspect', options, this.charging)
-    const charges = named === undefined ? this.charging.all(subject, 0) : this.charging.each(named, subject, 0)
-    const found = charges.map(charge => {
-      const kept: Maybe<KeyInspection> = limitOf(charge).store.inspect(charge)
-      return andThen(kept, state => limitInspection(charge, state))
+    const found = this.charging.withAnswers(subject, named, answers => {
+      const { charging } = this
+      const charges =
+        named === undefined ? charging.all(subject, 0, undefined, answers) : charging.each(named, subject, 0, answers)
+      const inspections = charges.map(charge => {
+        const kept: Maybe<KeyInspection> = limitOf(charge).store.inspect(charge)
+        return andThen(kept, state => limitInspection(charge, state))
+      })
+      return allOf(inspections)
     })
-    return this.answer(allOf(found))
+    return this.answer(found)
   }
 
   setMode(limit: string, mode: LimitMode | ((subject: S) => LimitMode)): void {
@@ -213,8 +236,26 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   }
 
   private decide(subject: S, cost: number, intent: Intent): Maybe<Decision> {
+    if (this.charging.someLate) return this.decideLater(subject, cost, intent)
+    if (this.mode === 'sync') return this.decideOn(subject, cost, intent)
+    return this.charging.withAnswers(subject, undefined, answers => this.decideOn(subject, cost, intent, answers))
+  }
+
+  /** First the limits of this process that can tell at once: a flood that they refuse makes no look-ups. */
+  private async decideLater(subject: S, cost: number, intent: Intent): Promise<Decision> {
+    const { charging } = this
+    const early = charging.applying(subject).filter(limit => !limit.isLate && limit.store.mode === 'sync')
+    const atOnce: Answers<S> = { limits: early, known: new Map() }
+    const charges = charging.all(subject, cost, undefined, atOnce)
+    if (charges.length > 0 && !(await this.ask(charges, LOOK)).allowed) {
+      return this.decideOn(subject, cost, intent, atOnce)
+    }
+    return this.decideOn(subject, cost, intent, await charging.lookUp(subject))
+  }
+
+  private decideOn(subject: S, cost: number, intent: Intent, answers?: Answers<S>): Maybe<Decision> {
     const off = this.offList()
-    const charges = this.charging.all(subject, cost, off)
+    const charges = this.charging.all(subject, cost, off, answers)
     if (charges.length === 0) return this.unlimited(subject, intent, off)
     const decision = this.ask(charges, intent)
     if (!intent.take || (this.observers.length === 0 && !this.charging.someShadow)) return decision

@@ -73,8 +73,10 @@ export class Operations<S> {
   }
 
   private make(limits: readonly BoundLimit<S>[], subject: S, cost: number, changeOf: ChangeOf): Maybe<number[]> {
-    const changes = this.charging.each(limits, subject, cost).map(changeOf)
-    return this.changes.make(changes.filter(change => change !== false))
+    return this.charging.withAnswers(subject, limits, answers => {
+      const changes = this.charging.each(limits, subject, cost, answers).map(changeOf)
+      return this.changes.make(changes.filter(change => change !== false))
+    })
   }
 }
 

@@ -7,7 +7,7 @@ import { checkStore, type LimitOptions } from './limits.ts'
 
 export type Limits<S> = Record<string, LimitOptions<S, Mode>>
 
-const KNOWN = ['name', 'prefix', 'store', 'clock', 'onDecision', 'observers', 'onEvent']
+const KNOWN = ['name', 'prefix', 'store', 'clock', 'onDecision', 'observers', 'onEvent', 'lookupDeadline']
 
 /** Refuses what a limiter cannot be made of, and names what it does not know: a typing error must not mean "unlimited". */
 export function checkLimiterOptions<S>(options: LimiterOptions<S>, limits: Limits<S>, shortForm: boolean): void {
