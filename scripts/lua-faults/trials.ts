@@ -22,6 +22,7 @@ import { linkOf } from '../../packages/sluice/src/stores/redis/client/client.ts'
 import type { Scripts } from '../../packages/sluice/src/stores/redis/wire/script.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/index.ts'
 import { same } from '../../packages/sluice/src/testing/store-suite/case.ts'
+import { operatorCases } from '../../packages/sluice/src/testing/store-suite/operator-cases.ts'
 import { reservationCases } from '../../packages/sluice/src/testing/store-suite/reservation-cases.ts'
 import { benchOf } from '../../packages/sluice/src/testing/store-suite/world.ts'
 import { KINDS } from '../../packages/sluice/src/testing/trace.ts'
@@ -40,7 +41,7 @@ const SEEDS = [3, 8, 10, 12, 14]
 export const TRIALS: readonly Trial[] = [
   { name: 'the verdicts of the memory store', run: asInMemory },
   { name: 'calls of plain decisions', about: /^(kernels|decide|one-by-one)/, run: plainCalls },
-  { name: 'the contract of reservations', about: /^full/, run: reservations },
+  { name: 'the contract of reservations and operators', about: /^full/, run: reservations },
   { name: 'keys forgotten as soon as they may be', run: forgotten },
   { name: 'a log that comes around', run: comesAround },
   { name: 'a call that is sent twice', run: sentTwice },
@@ -78,7 +79,8 @@ async function plainCalls(scripts: Scripts, client: Redis): Promise<void> {
 
 async function reservations(scripts: Scripts, client: Redis): Promise<void> {
   const open = timedStores(client, () => client.flushall(), { scripts })
-  for (const one of reservationCases(benchOf(open, 0.05))) await one.run()
+  const bench = benchOf(open, 0.05)
+  for (const one of [...reservationCases(bench), ...operatorCases(bench)]) await one.run()
 }
 
 /** Three at a time in a ring of seven wrap around its end now and then. Whom six wait for shows where they went. */
