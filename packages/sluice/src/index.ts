@@ -6,6 +6,7 @@ export { type ErrorCode, SluiceError, StoreUnavailable } from './errors.ts'
 export { createLimiter } from './limiter/create.ts'
 export type { LimitInspection } from './limiter/inspection.ts'
 export type { Key } from './limiter/key.ts'
+export type { Layers } from './limiter/layers.ts'
 export type {
   CostOption,
   Limiter,
@@ -16,7 +17,14 @@ export type {
   Observer,
   WaitOptions,
 } from './limiter/limiter.ts'
-export { type LimitMode, type LimitOptions, limits, type OnOutage } from './limiter/limits.ts'
+export {
+  type LayeredLimit,
+  type LimitMode,
+  type LimitOptions,
+  type LimitsByName,
+  limits,
+  type OnOutage,
+} from './limiter/limits.ts'
 export type { Reservation, SavedReservation, Settlement } from './limiter/reservation.ts'
 export type { ShadowState } from './limiter/shadow-report.ts'
 export {

@@ -4,6 +4,7 @@ import { expected, isAsyncFunction, SluiceError } from '../errors.ts'
 import type { Maybe } from '../maybe.ts'
 import { BESIDE, Charge, ENFORCED } from '../stores/charge.ts'
 import { encodeKey, type Key } from './key.ts'
+import { type LayerNames, quoted } from './layers.ts'
 import { type BoundLimit, checkCost, checkMode } from './limits.ts'
 
 /** Thrown where a function has answered with a promise for the first time: the limits are to be looked up. */
@@ -41,11 +42,13 @@ export class Charging<S> {
   private readonly someReplace: boolean
   private readonly someShare: boolean
   private readonly select: ((subject: S) => Iterable<string>) | undefined
-  private readonly byName: ReadonlyMap<string, BoundLimit<S>>
+  /** By the name of each limit, and of each that has layers. */
+  private readonly byName: ReadonlyMap<string, readonly BoundLimit<S>[]>
 
   /** With `lookups` functions of limits may answer later. */
   constructor(
     limits: readonly BoundLimit<S>[],
+    layers: LayerNames,
     shortForm: boolean,
     select: ((subject: S) => Iterable<string>) | undefined,
     lookups: LookupTime | undefined,
@@ -54,10 +57,16 @@ export class Charging<S> {
     this.lookups = lookups
     for (const limit of limits) this.markLate(limit)
     this.select = select
-    this.byName = new Map(limits.map(limit => [limit.name, limit]))
+    const byName = new Map(limits.map(limit => [limit.name, [limit]]))
+    for (const [name, own] of layers)
+      byName.set(
+        name,
+        limits.filter(limit => own.includes(limit.name)),
+      )
+    this.byName = byName
     this.someReplace = limits.some(limit => limit.replaces !== undefined)
     this.someShare = limits.some(limit => limit.bucket !== undefined)
-    this.only = shortForm ? limits[0] : undefined
+    this.only = shortForm && limits.length === 1 ? limits[0] : undefined
   }
 
   private markLate(limit: BoundLimit<S>): void {
@@ -102,8 +111,7 @@ export class Charging<S> {
   private selected(names: Iterable<string>): BoundLimit<S>[] {
     const limits: BoundLimit<S>[] = []
     for (const name of names) {
-      const limit = this.named(name)
-      if (!limits.includes(limit)) limits.push(limit)
+      for (const limit of this.allNamed(name)) if (!limits.includes(limit)) limits.push(limit)
     }
     return limits
   }
@@ -198,13 +206,23 @@ export class Charging<S> {
     return charges
   }
 
-  /** The limit of that name; the only one needs none. */
+  /** The limit of that name, for what one layer of several has to itself; the only one needs none. */
   named(name: string | undefined): BoundLimit<S> {
-    if (name === undefined && this.limits.length === 1) return this.limits[0]!
-    const limit = this.byName.get(name as string)
-    if (limit !== undefined) return limit
-    const names = this.limits.map(one => `'${one.name}'`).join(', ')
-    throw expected('SLUICE_UNKNOWN_LIMIT', `the name of a limit (${names})`, name)
+    const [limit, ...others] = this.allNamed(name)
+    if (others.length === 0) return limit!
+    const names = quoted([limit!, ...others].map(layer => layer.name))
+    throw expected('SLUICE_UNKNOWN_LIMIT', `the name of one layer (${names})`, name)
+  }
+
+  /** The limit of that name, or all of its layers; the only one needs none. */
+  allNamed(name: string | undefined): readonly BoundLimit<S>[] {
+    const limits = name === undefined ? this.unnamed : this.byName.get(name)
+    if (limits !== undefined) return limits
+    throw expected('SLUICE_UNKNOWN_LIMIT', `the name of a limit (${quoted(this.byName.keys())})`, name)
+  }
+
+  private get unnamed(): readonly BoundLimit<S>[] | undefined {
+    return [...this.byName.values()].find(limits => limits.length === this.limits.length)
   }
 
   private keyOf(limit: BoundLimit<S>, subject: S, known: Answered | undefined): string | undefined {

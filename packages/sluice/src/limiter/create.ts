@@ -2,16 +2,20 @@ import { expected } from '../errors.ts'
 import type { PolicyLike } from '../policy.ts'
 import type { Space } from '../stores/limit.ts'
 import type { Mode } from '../stores/store.ts'
+import { isLayers, type Layers } from './layers.ts'
 import type { Limiter, LoneLimitOptions, NamedLimits } from './limiter.ts'
 import { NamedLimiter } from './named-limiter.ts'
 
-export function createLimiter(policy: PolicyLike, options?: LoneLimitOptions<'sync'>): Limiter<string, 'sync'>
-export function createLimiter<M extends Mode>(policy: PolicyLike, options: LoneLimitOptions<M>): Limiter<string, M>
+export function createLimiter(policy: PolicyLike | Layers, options?: LoneLimitOptions<'sync'>): Limiter<string, 'sync'>
+export function createLimiter<M extends Mode>(
+  policy: PolicyLike | Layers,
+  options: LoneLimitOptions<M>,
+): Limiter<string, M>
 export function createLimiter<S>(options: NamedLimits<S, 'sync'>): Limiter<S, 'sync'>
 export function createLimiter<S>(options: NamedLimits<S, 'async'>): Limiter<S, 'async'>
 export function createLimiter<S, M extends Mode>(options: NamedLimits<S, M>): Limiter<S, M>
 export function createLimiter<S>(
-  first: PolicyLike | NamedLimits<S>,
+  first: PolicyLike | Layers | NamedLimits<S>,
   second?: LoneLimitOptions,
 ): Limiter<string, Mode> | Limiter<S, Mode> {
   if (typeof first === 'object' && first !== null && 'limits' in first) {
@@ -19,8 +23,14 @@ export function createLimiter<S>(
     return noticed(new NamedLimiter<S>(first, first.limits, false))
   }
   const onOutage = second?.onOutage
-  const limit = onOutage === undefined ? { policy: first } : { policy: first, onOutage }
+  const own = onOutage === undefined ? {} : { onOutage }
+  const limit = isLayers(first) ? { policy: first, key: subjectItself, ...own } : { policy: first, ...own }
   return noticed(new NamedLimiter<string>(second ?? {}, { default: limit }, true))
+}
+
+function subjectItself(subject: string): string {
+  if (typeof subject === 'string') return subject
+  throw expected('SLUICE_BAD_KEY', 'a key as a string', subject)
 }
 
 /** Which limiter counts there; of several, the last that was made. */

@@ -5,7 +5,7 @@ import type { StoreUnavailable } from '../errors.ts'
 import type { Answer, Mode, Store } from '../stores/store.ts'
 import type { Warning } from '../warning.ts'
 import type { LimitInspection } from './inspection.ts'
-import type { LimitMode, LimitOptions, OnOutage } from './limits.ts'
+import type { LimitMode, LimitsByName, OnOutage } from './limits.ts'
 import type { Reservation, SavedReservation } from './reservation.ts'
 import type { ShadowState } from './shadow-report.ts'
 
@@ -61,7 +61,7 @@ export interface LoneLimitOptions<M extends Mode = Mode> extends LimiterOptions<
 
 export interface NamedLimits<S, M extends Mode = Mode> extends LimiterOptions<S, M> {
   /** All of them or none of them. */
-  limits: Record<string, LimitOptions<S, M extends 'sync' ? 'sync' : Mode>>
+  limits: LimitsByName<S, M extends 'sync' ? 'sync' : Mode>
   /** Where there are many limits and few apply: the names of those to look at for a subject. Without it, all are. */
   select?: (subject: S) => Iterable<string>
 }

@@ -9,6 +9,7 @@ import type { BlockRule, Limit } from '../stores/limit.ts'
 import type { Mode, Store } from '../stores/store.ts'
 import type { WarningCode } from '../warning.ts'
 import { encodeKey, type Key } from './key.ts'
+import type { Layers } from './layers.ts'
 
 /** `'shadow'` decides without enforcing; `'off'` does not apply. */
 export type LimitMode = 'enforce' | 'shadow' | 'off'
@@ -20,9 +21,20 @@ export type OnOutage = 'local' | 'open' | 'closed'
 type LaterIf<M extends Mode, T> = M extends 'async' ? Promise<T> : never
 
 /** One named limit, as a user writes it. `S` is the subject: what is known about a request. */
-export interface LimitOptions<S, M extends Mode = 'sync'> {
+export interface LimitOptions<S, M extends Mode = 'sync'> extends LimitSettings<S, M> {
   /** What is allowed, or a function that chooses it for a subject. */
   policy: PolicyLike | ((subject: S) => PolicyLike | LaterIf<M, PolicyLike>)
+}
+
+/** A limit of several rates, each a limit of its own that is shown as `user:2/s`. The name means all of them. */
+export interface LayeredLimit<S, M extends Mode = 'sync'> extends LimitSettings<S, M> {
+  policy: Layers
+}
+
+/** The limits of a limiter by their names. */
+export type LimitsByName<S, M extends Mode = 'sync'> = Record<string, LimitOptions<S, M> | LayeredLimit<S, M>>
+
+interface LimitSettings<S, M extends Mode> {
   /** Who is counted together; `undefined` means the limit does not apply. Without `key`, everybody is. */
   key?: (subject: S) => Key | undefined | LaterIf<M, Key | undefined>
   /** What a request costs here, whatever the call says. */
@@ -46,9 +58,7 @@ export interface LimitOptions<S, M extends Mode = 'sync'> {
 }
 
 /** Helps TypeScript infer the subject; a plain object does as well. */
-export function limits<S, M extends Mode = 'sync'>(
-  options: Record<string, LimitOptions<S, M>>,
-): Record<string, LimitOptions<S, M>> {
+export function limits<S, M extends Mode = 'sync'>(options: LimitsByName<S, M>): LimitsByName<S, M> {
   return options
 }
 

@@ -12,6 +12,7 @@ import { Changes } from './changes.ts'
 import { ChargedDecision, limitOf } from './charged-decision.ts'
 import { type Answers, Charging } from './charging.ts'
 import { type LimitInspection, limitInspection } from './inspection.ts'
+import { splitLayers } from './layers.ts'
 import type {
   CostOption,
   Limiter,
@@ -30,9 +31,11 @@ import {
   checkReplaces,
   type LimitContext,
   type LimitMode,
+  type LimitOptions,
+  type LimitsByName,
 } from './limits.ts'
 import { namedLimits, Operations } from './operations.ts'
-import { checkLimiterOptions, type Limits, storeFor } from './options.ts'
+import { checkLimiterOptions, storeFor } from './options.ts'
 import { Outage } from './outage/outage.ts'
 import { chargesOf, type Reservation, reservationOf, type SavedReservation } from './reservation.ts'
 import { ShadowReport, type ShadowState } from './shadow-report.ts'
@@ -61,7 +64,11 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   private readonly report = new ShadowReport()
   private waiting: Waiting | undefined
 
-  constructor(options: LimiterOptions<S> & Pick<NamedLimits<S>, 'select'>, limits: Limits<S>, shortForm: boolean) {
+  constructor(
+    options: LimiterOptions<S> & Pick<NamedLimits<S>, 'select'>,
+    limits: LimitsByName<S, Mode>,
+    shortForm: boolean,
+  ) {
     checkLimiterOptions(options, limits, shortForm)
     const { name = 'default', prefix = 'sluice', onDecision, observers = [], onEvent } = options
     this.name = name
@@ -78,7 +85,8 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     const onWarning = onEvent && ((warning: Warning) => onEvent({ ...warning, limiter: name }))
     this.warn = (code, message) => warnOnce(code, message, onWarning)
     const context: LimitContext = { path: [prefix, name], store: this.store, release, warn: this.warn }
-    const bound = Object.entries(limits).map(([limit, one]) => bindLimit(limit, one, context))
+    const split = splitLayers<LimitOptions<S, Mode>>(limits)
+    const bound = Object.entries(split.limits).map(([limit, one]) => bindLimit(limit, one, context))
     checkReplaces(bound)
     const stores = [...new Set(bound.map(limit => limit.store))]
     this.stores = new LimiterStores(stores, this.changes)
@@ -88,7 +96,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     const { lookupDeadline = '1s' } = options
     const deadlineMs = parseDuration(lookupDeadline, 'lookupDeadline', { min: 1 })
     const lookups = this.mode === 'sync' ? undefined : { clock: this.store.clock, deadlineMs }
-    this.charging = new Charging(bound, shortForm, options.select, lookups)
+    this.charging = new Charging(bound, split.layers, shortForm, options.select, lookups)
     this.charging.modesChanged()
     this.operations = new Operations(this.charging, this.changes)
   }
@@ -209,8 +217,8 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   }
 
   setMode(limit: string, mode: LimitMode | ((subject: S) => LimitMode)): void {
-    const bound = this.charging.named(limit)
-    bound.mode = checkModeOrChoice(mode)
+    const checked = checkModeOrChoice(mode)
+    for (const bound of this.charging.allNamed(limit)) bound.mode = checked
     this.charging.modesChanged()
   }
 
@@ -232,7 +240,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
 
   private reservation(decision: Decision, cost: number): Reservation<M> {
     const amend = (changes: readonly Change[]) => this.changes.makeIfPossible(changes)
-    return reservationOf(decision, cost, amend, limit => this.charging.named(limit))
+    return reservationOf(decision, cost, amend, limit => this.charging.allNamed(limit))
   }
 
   private decide(subject: S, cost: number, intent: Intent): Maybe<Decision> {

@@ -52,20 +52,23 @@ export class Operations<S> {
 
   block(subject: S, options: { limit?: string; for: Duration | 'forever' }): Maybe<void> {
     const { limit, for: time } = checkOptions('block', options, ['limit', 'for'])
-    const bound = this.charging.named(limit)
+    const bound = this.charging.allNamed(limit)
     const ticks = time === 'forever' ? FOREVER_TICKS : blockTicks(time, 'block for')
     return andThen(
-      this.make([bound], subject, 0, charge => ({ type: 'block', charge, ticks })),
+      this.make(bound, subject, 0, charge => ({ type: 'block', charge, ticks })),
       made => {
         if (!made.includes(0)) return
-        throw new SluiceError('SLUICE_STORE_FULL', `limit '${bound.name}' has no room for another block: raise maxKeys`)
+        throw new SluiceError(
+          'SLUICE_STORE_FULL',
+          `limit '${bound[0]!.name}' has no room for another block: raise maxKeys`,
+        )
       },
     )
   }
 
   unblock(subject: S, options: { limit?: string }): Maybe<void> {
     const { limit } = checkOptions('unblock', options, ['limit'])
-    return this.change([this.charging.named(limit)], subject, 0, charge => ({ type: 'unblock', charge }))
+    return this.change(this.charging.allNamed(limit), subject, 0, charge => ({ type: 'unblock', charge }))
   }
 
   private change(limits: readonly BoundLimit<S>[], subject: S, cost: number, changeOf: ChangeOf): Maybe<void> {
@@ -88,7 +91,7 @@ export function namedLimits<S>(
 ): BoundLimit<S>[] | undefined {
   const { limits } = checkOptions(call, options, ['limits'])
   if (limits === undefined) return undefined
-  if (Array.isArray(limits) && limits.length > 0) return limits.map(name => charging.named(name))
+  if (Array.isArray(limits) && limits.length > 0) return [...new Set(limits.flatMap(name => charging.allNamed(name)))]
   throw expected('SLUICE_BAD_OPTION', 'limits as a list of names', limits)
 }
 

@@ -3,14 +3,16 @@ import { expected } from '../errors.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { Mode, Store } from '../stores/store.ts'
 import type { LimiterOptions } from './limiter.ts'
-import { checkStore, type LimitOptions } from './limits.ts'
-
-export type Limits<S> = Record<string, LimitOptions<S, Mode>>
+import { checkStore, type LimitsByName } from './limits.ts'
 
 const KNOWN = ['name', 'prefix', 'store', 'clock', 'onDecision', 'observers', 'onEvent', 'lookupDeadline']
 
 /** Refuses what a limiter cannot be made of, and names what it does not know: a typing error must not mean "unlimited". */
-export function checkLimiterOptions<S>(options: LimiterOptions<S>, limits: Limits<S>, shortForm: boolean): void {
+export function checkLimiterOptions<S>(
+  options: LimiterOptions<S>,
+  limits: LimitsByName<S, Mode>,
+  shortForm: boolean,
+): void {
   checkOptions('limiter', options, [...KNOWN, ...(shortForm ? ['onOutage'] : ['limits', 'select'])])
   const { name = '', prefix = '', onDecision, onEvent, store, clock } = options
   const { select } = options as { select?: unknown }

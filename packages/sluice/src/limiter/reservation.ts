@@ -44,6 +44,8 @@ export interface Settlement {
   readonly overdrawn: boolean
 }
 
+/** The limit of that name, or its layers. */
+type Named = (limit: string) => readonly { readonly name: string }[]
 type Amend = (changes: readonly Change[]) => Maybe<number[]>
 
 /** `named` throws for a name that is no limit's: what was really used must not be lost over a typing error. */
@@ -51,7 +53,7 @@ export function reservationOf<M extends Mode>(
   decision: Decision,
   cost: number,
   amend: Amend,
-  named: (limit: string) => unknown,
+  named: Named,
 ): Reservation<M> {
   const charges = decision instanceof ChargedDecision ? decision.charges : []
   let settled: Answer<M, Settlement> | undefined
@@ -106,9 +108,11 @@ function isByName(actual: unknown): actual is Readonly<Record<string, number>> {
   return typeof actual === 'object' && actual !== null && !Array.isArray(actual) && Object.keys(actual).length > 0
 }
 
-function byName(amounts: Readonly<Record<string, number>>, named: (limit: string) => unknown): ActualOf {
-  for (const name of Object.keys(amounts)) named(name)
-  const actual = new Map(Object.entries(amounts).map(([name, amount]) => [name, checkCost(amount)]))
+function byName(amounts: Readonly<Record<string, number>>, named: Named): ActualOf {
+  const actual = new Map<string, number>()
+  for (const [name, amount] of Object.entries(amounts)) {
+    for (const limit of named(name)) actual.set(limit.name, checkCost(amount))
+  }
   return limit => actual.get(limit.name)
 }
 
