@@ -137,13 +137,12 @@ function hookFor(guardOf: (request: FastifyRequestShape) => Guard | undefined, t
 /** Writes the outcome to the reply, and returns whether the handler may run. */
 function carryOut(outcome: Outcome | undefined, reply: FastifyReplyShape, throws: boolean): boolean {
   if (outcome === undefined) return true
-  setFields(outcome, reply)
+  const refusal = setFields(outcome, reply)
   if (outcome.ended !== undefined) follow(outcome, reply.raw)
-  const { refusal, decision } = outcome
   if (refusal === undefined) return true
   if (throws) {
     reply.removeHeader('content-type') // the error handler chooses its own
-    throw new RefusedError(refusal, decision)
+    throw new RefusedError(refusal, outcome.decision)
   }
   reply.code(refusal.status)
   // To HEAD, too: Fastify keeps the length and drops the body.

@@ -62,9 +62,9 @@ export function rateLimit(options: GuardOptions<KoaView> | Guard) {
 
 function carryOut(outcome: Outcome | undefined, context: KoaContext, next: () => Promise<unknown>): Promise<unknown> {
   if (outcome === undefined) return next()
-  writeFields(outcome, context.res)
+  const refusal = writeFields(outcome, context.res)
   Object.assign(context.state, { rateLimit: outcome.decision })
-  if (outcome.refusal !== undefined) return Promise.resolve(sendRefusal(outcome.refusal, context))
+  if (refusal !== undefined) return Promise.resolve(sendRefusal(refusal, context))
   if (outcome.ended !== undefined) follow(outcome, context.res)
   return next()
 }

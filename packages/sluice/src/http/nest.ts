@@ -14,14 +14,13 @@ import { decorated, isSkipped } from './adapters/nest-decorators.ts'
 import { exchangeOf, type NestExchange, type NestRequest, nodeResponse, unsupported } from './adapters/nest-exchange.ts'
 import { checkHandlers } from './adapters/nest-start-check.ts'
 import { follow, unlessAnswered } from './adapters/node-exchange.ts'
-import { parsedBody } from './adapters/refused-error.ts'
 import { setFields } from './adapters/set-fields.ts'
 import { decisionOf } from './guard/decision-of.ts'
 import type { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Outcome } from './guard/outcome.ts'
 import type { RequestView } from './request/request-facts.ts'
-import { GONE } from './response/refusal.ts'
+import { GONE, parsedBody } from './response/refusal.ts'
 
 export { Cost, RateLimit, SkipRateLimit } from './adapters/nest-decorators.ts'
 export type { NestRequest } from './adapters/nest-exchange.ts'
@@ -74,9 +73,9 @@ function carryOut(
   context: ExecutionContext,
 ): boolean | Promise<boolean> {
   if (outcome === undefined) return true
-  const { refusal, ended } = outcome
+  const { ended } = outcome
   // Of GraphQL, many fields share one response: no header can tell of each.
-  if (kind === 'http') setFields(outcome, response!)
+  const refusal = kind === 'http' ? setFields(outcome, response!) : outcome.refusal
   if (refusal !== undefined) {
     const body = parsedBody(refusal.body)
     if (kind === 'ws') return refuseMessage(body)

@@ -1,4 +1,4 @@
-import { EXPOSE, exposed, joined, type Outcome } from '../guard/outcome.ts'
+import { besideOthers, EXPOSE, exposed, type Outcome } from '../guard/outcome.ts'
 import { GONE, type Refusal } from '../response/refusal.ts'
 
 /** The refusal as a response. */
@@ -21,11 +21,9 @@ export function withFields(outcome: Outcome, response: Response): Response {
   }
 }
 
-export function setFields({ guard, fields, expose }: Outcome, headers: Headers): void {
-  for (let i = 0; i < fields.length; i += 2) {
-    const name = fields[i]!
-    headers.set(name, joined(headers.get(name), fields[i + 1]!, guard))
-  }
+export function setFields(outcome: Outcome, headers: Headers): void {
+  const { fields, expose } = besideOthers(outcome, name => headers.get(name))
+  for (let i = 0; i < fields.length; i += 2) headers.set(fields[i]!, fields[i + 1]!)
   if (expose !== undefined) headers.set(EXPOSE, exposed(headers.get(EXPOSE), expose))
 }
 

@@ -1,6 +1,6 @@
 import type { Maybe } from '../../maybe.ts'
 import type { Guard } from '../guard/guard.ts'
-import { EXPOSE, exposed, inLowerCase, joined, type Outcome } from '../guard/outcome.ts'
+import { besideOthers, EXPOSE, exposed, inLowerCase, type Outcome } from '../guard/outcome.ts'
 import type { Reader } from '../request/request-facts.ts'
 import { GONE, type Refusal } from '../response/refusal.ts'
 import { type ClosingResponse, whenGone } from './client-gone.ts'
@@ -106,24 +106,25 @@ export function unlessAnswered<T>(
 /** Writes the outcome to the response, and returns whether the handler may run. */
 function goesOn(outcome: Outcome | undefined, request: NodeRequest, response: NodeResponse): boolean {
   if (outcome === undefined) return true
-  writeFields(outcome, response)
+  const refusal = writeFields(outcome, response)
   if (outcome.ended !== undefined) follow(outcome, response)
-  if (outcome.refusal === undefined) return true
-  sendRefusal(outcome.refusal, request, response)
+  if (refusal === undefined) return true
+  sendRefusal(refusal, request, response)
   return false
 }
 
-/** Asks once which fields are set: a call on an Express response is slow, because every response has its own shape. */
-export function writeFields({ guard, fields, expose }: Outcome, response: NodeResponse): void {
-  if (response.headersSent) return
+/**
+ * Sets the fields, and returns the refusal as the response tells it. Asks once which fields are set: a call on an Express
+ * response is slow, because every response has its own shape.
+ */
+export function writeFields(outcome: Outcome, response: NodeResponse): Refusal | undefined {
+  if (response.headersSent) return outcome.refusal
   const there = response.getHeaderNames()
-  for (let i = 0; i < fields.length; i += 2) {
-    const name = fields[i]!
-    const lower = inLowerCase(name)
-    const value = fields[i + 1]!
-    response.setHeader(name, there.includes(lower) ? joined(response.getHeader(lower), value, guard) : value)
-  }
+  const sent = (name: string) => (there.includes(inLowerCase(name)) ? response.getHeader(name) : undefined)
+  const { fields, expose, refusal } = besideOthers(outcome, sent)
+  for (let i = 0; i < fields.length; i += 2) response.setHeader(fields[i]!, fields[i + 1]!)
   if (expose !== undefined) response.setHeader(EXPOSE, exposed(response.getHeader(EXPOSE), expose))
+  return refusal
 }
 
 function sendRefusal({ status, fields, body }: Refusal, request: NodeRequest, response: NodeResponse): void {

@@ -1,6 +1,6 @@
 import { brand } from '../../brand.ts'
 import type { Decision } from '../../decision.ts'
-import type { Refusal } from '../response/refusal.ts'
+import { parsedBody, type Refusal } from '../response/refusal.ts'
 
 /** A refusal for an error handler: with `throw: true` it gets one in place of the answer that would be sent. */
 export class RefusedError extends Error {
@@ -20,12 +20,3 @@ export class RefusedError extends Error {
   }
 }
 brand('RefusedError', RefusedError)
-
-/** The body as an object if it is JSON, else as its text. */
-export function parsedBody(text: string): string | object {
-  try {
-    return text.startsWith('{') ? (JSON.parse(text) as object) : text
-  } catch {
-    return text
-  }
-}

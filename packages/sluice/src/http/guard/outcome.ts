@@ -1,5 +1,5 @@
 import type { Decision } from '../../decision.ts'
-import type { Refusal } from '../response/refusal.ts'
+import { parsedBody, type Refusal, VIOLATED } from '../response/refusal.ts'
 
 /** What a guard says to a request that a limit touched; an adapter carries it out. */
 export interface Outcome {
@@ -22,29 +22,54 @@ export interface Outcome {
 export const EXPOSE = 'Access-Control-Expose-Headers'
 
 /**
- * A field that another guard may have set before. Lists go on, with unique names in them: where a limit of this guard has a
- * name that is taken, all of its limits get the guard's name in front, or a number where it has none. All other fields are
- * those of the guard that was asked last.
+ * The outcome as it goes on a response that may carry the fields of another guard. Lists go on, with unique names in them:
+ * where a limit of this guard has a name that is taken, all of its limits get the guard's name in front, or a number where
+ * it has none, and the body of a refusal names them so, too. All other fields are those of the guard asked last.
+ * `sent` gives a field of the response as it is now.
  */
-export function joined(before: unknown, value: string, guard: string): string {
-  if (typeof before !== 'string' || !before.startsWith('"')) return value
-  return `${before}, ${withUniqueNames(value, namesIn(before), guard)}`
+export function besideOthers(outcome: Outcome, sent: (field: string) => unknown): Outcome {
+  let fields: string[] | undefined
+  let prefix: string | undefined
+  for (let i = 0; i < outcome.fields.length; i += 2) {
+    const before = sent(outcome.fields[i]!)
+    if (typeof before !== 'string' || !before.startsWith('"')) continue
+    const list = outcome.fields[i + 1]!
+    prefix ??= uniquePrefix(list, before, outcome.guard)
+    fields ??= [...outcome.fields]
+    fields[i + 1] = `${before}, ${list.replace(NAME, (_, start, name) => `${start}"${prefix}${name}"`)}`
+  }
+  if (fields === undefined) return outcome
+  return { ...outcome, fields, refusal: renamed(outcome, prefix ?? '') }
 }
 
 /** The name of an item in a list of strings with parameters. */
 const NAME = /(^|, )"((?:[^"\\]|\\.)*)"/g
 
-function namesIn(list: string): Set<string> {
-  return new Set([...list.matchAll(NAME)].map(([, , name]) => name!))
+function namesIn(list: string): string[] {
+  return [...list.matchAll(NAME)].map(([, , name]) => name!)
 }
 
-function withUniqueNames(list: string, taken: ReadonlySet<string>, guard: string): string {
-  const names = [...namesIn(list)]
+function uniquePrefix(list: string, before: string, guard: string): string {
+  const names = namesIn(list)
+  const taken = new Set(namesIn(before))
   let prefix = ''
   for (let n = 2; names.some(name => taken.has(prefix + name)); n++) {
     prefix = guard === '' ? `${n}:` : n === 2 ? `${guard}:` : `${guard} ${n - 1}:`
   }
-  return prefix === '' ? list : list.replace(NAME, (_, start, name) => `${start}"${prefix}${name}"`)
+  return prefix
+}
+
+/** A body that `refuse` has changed keeps whatever else it says. */
+function renamed({ refusal, decision }: Outcome, prefix: string): Refusal | undefined {
+  if (prefix === '' || refusal === undefined || decision === undefined) return refusal
+  const body = parsedBody(refusal.body)
+  if (typeof body === 'string') return refusal
+  const violated: unknown = (body as Record<string, unknown>)[VIOLATED]
+  if (!Array.isArray(violated)) return refusal
+  const own = new Set<unknown>(decision.limits.map(({ name }) => name))
+  const plain = prefix.replace(/\\(.)/g, '$1')
+  const names = violated.map(name => (own.has(name) ? plain + name : name))
+  return { ...refusal, body: JSON.stringify({ ...body, [VIOLATED]: names }) }
 }
 
 /**

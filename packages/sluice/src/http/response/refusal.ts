@@ -10,6 +10,8 @@ export interface Refusal {
 }
 
 export const PROBLEM_JSON = 'application/problem+json'
+/** The names of the limits that refused. */
+export const VIOLATED = 'violated-policies'
 
 const TYPES = 'https://iana.org/assignments/http-problem-types#'
 const QUOTA = { type: `${TYPES}quota-exceeded`, title: 'Quota Exceeded' }
@@ -37,7 +39,7 @@ export function refusalOf(
     type: quiet ? undefined : kind.type,
     title: quiet ? (capacity ? 'Service Unavailable' : 'Too Many Requests') : kind.title,
     status,
-    'violated-policies': quiet ? undefined : refused.map(nameOf),
+    [VIOLATED]: quiet ? undefined : refused.map(nameOf),
     error: 'rate_limit_exceeded',
     message: messageOf(reason, capacity, seconds),
     retry_after: seconds,
@@ -76,4 +78,13 @@ function problemResponse(status: number, body: object, retryAfter?: number): Ref
   const fields = ['Cache-Control', 'no-store', 'Content-Type', PROBLEM_JSON]
   if (retryAfter !== undefined) fields.push('Retry-After', String(retryAfter))
   return { status, fields, body: JSON.stringify(body) }
+}
+
+/** The body as an object if it is JSON, else as its text. */
+export function parsedBody(text: string): string | object {
+  try {
+    return text.startsWith('{') ? (JSON.parse(text) as object) : text
+  } catch {
+    return text
+  }
 }
