@@ -47,7 +47,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'http/request': ['http/address/', 'http/guard/answered.ts', 'limiter/', 'basics'],
   'http/response': [
     'http/guard/answered.ts',
-    'type http/guard/guard-limit.ts',
+    'http/guard/guard-limit.ts',
     'http/guard/delay.ts',
     'http/request/',
     'limiter/',

@@ -137,9 +137,10 @@ function checkRollout({ rollout, mode, key }: GuardLimit, where: string): void {
 const WAITING_KINDS: ReadonlySet<string> = new Set(['tokenBucket', 'leakyBucket', 'gcra'])
 
 /** A cost that is set aside does not drain until the response has ended, so a wait for it cannot be told. */
-function checkDelay({ delay, policy, countWhen, settle, countAborted }: GuardLimit, where: string): void {
+function checkDelay(limit: GuardLimit, where: string): void {
+  const { delay, policy } = limit
   if (delay === undefined) return
-  if ((countWhen ?? settle) !== undefined || countAborted === false) {
+  if (setsAside(limit)) {
     throw expected(
       'SLUICE_NOT_SUPPORTED',
       `${where} with delay, or with countWhen, settle or countAborted: false`,
@@ -152,6 +153,11 @@ function checkDelay({ delay, policy, countWhen, settle, countAborted }: GuardLim
   const { kind } = typeof policy === 'function' ? { kind: 'tokenBucket' } : policyOf(policy)
   if (WAITING_KINDS.has(kind)) return
   throw expected('SLUICE_NOT_SUPPORTED', `${where} delay with tokenBucket, leakyBucket or gcra`, kind)
+}
+
+/** Whether its cost is only known when the response has ended: until then so much is set aside. */
+export function setsAside({ countWhen, settle, countAborted }: GuardLimit): boolean {
+  return (countWhen ?? settle) !== undefined || countAborted === false
 }
 
 /** How long a reservation is held for a response that never ends. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { ask, type FakeView, headersOf, leftIn, serve, statuses } from '../../fixtures/http/fake-exchange.ts'
-import { fixedWindow, tokenBucket } from '../../index.ts'
+import { fixedWindow, type Policy, slidingLog, slidingWindow, tokenBucket } from '../../index.ts'
 import { fakeClock } from '../../testing/index.ts'
-import { createGuard, type GuardLimit, ip } from '../index.ts'
+import { createGuard, type GuardLimit, type GuardOptions, ip } from '../index.ts'
 
 const of = (limit: number) => fixedWindow({ limit, window: '1h' })
 
@@ -41,6 +41,48 @@ describe('settle', () => {
     ended!(200, 0, false)
     clock.advance(2000)
     expect(statuses(guard, 2)).toEqual([200, 429])
+  })
+
+  /** The times a caller is told after 4 of 10 were set aside, and when 9 are refused then, 12.5 s into a window. */
+  test.each<[string, Policy, passed: string, refused: string]>([
+    ['a bucket', tokenBucket({ capacity: 10, refill: '1/s' }), '"default";r=6;t=1', '"default";r=6;t=3'],
+    ['a fixed window', fixedWindow({ limit: 10, window: '1m' }), '"default";r=6;t=48', '"default";r=6;t=48'],
+    [
+      'a window of a day',
+      fixedWindow({ limit: 10, align: 'day', timeZone: 'UTC' }),
+      '"default";r=6;t=86388',
+      '"default";r=6;t=86388',
+    ],
+    ['a sliding window', slidingWindow({ limit: 10, window: '1m' }), '"default";r=6;t=48', '"default";r=6;t=108'],
+    ['a sliding log', slidingLog({ limit: 10, window: '1m' }), '"default";r=6;t=60', '"default";r=6;t=60'],
+  ])(
+    'while it is set aside, the times told of %s are those that follow if it is charged now',
+    (_, policy, passed, refused) => {
+      const clock = fakeClock(12_500)
+      const guard = createGuard({
+        policy,
+        key: ip(),
+        cost: r => (r.method === 'PUT' ? 9 : 4),
+        unit: 'points',
+        settle: () => 2,
+        clock,
+      })
+      expect(headersOf(ask(guard)).RateLimit).toBe(passed)
+      const told = headersOf(ask(guard, { method: 'PUT' }))
+      expect(told).toMatchObject({ RateLimit: refused, 'Retry-After': refused.split('t=')[1] })
+    },
+  )
+
+  test('the time of a block, and that a cost never fits, stay as they are', () => {
+    const options: GuardOptions<FakeView> = {
+      policy: tokenBucket({ capacity: 10, refill: '1/s' }),
+      cost: r => r.cost,
+      settle: () => 2,
+      blockFor: '1h',
+    }
+    const guard = createGuard({ ...options, unit: 'points', clock: fakeClock() })
+    const waits = [11, 10, 10].map(cost => headersOf(ask(guard, { cost }))['Retry-After'])
+    expect(waits).toEqual([undefined, undefined, '3600'])
   })
 
   test('what was used beyond the estimate is charged, too', () => {

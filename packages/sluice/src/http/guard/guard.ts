@@ -27,7 +27,7 @@ import { yesOrNo } from './answered.ts'
 import { keepDecision } from './decision-of.ts'
 import { inTurn } from './delay.ts'
 import type { GuardEvent } from './guard-event.ts'
-import { type GuardLimit, LONGEST_RESPONSE } from './guard-limit.ts'
+import { type GuardLimit, LONGEST_RESPONSE, setsAside } from './guard-limit.ts'
 import { checkGuardOptions, type GuardOptions, type GuardSettings } from './guard-options.ts'
 import { type FinishLookups, Lookups } from './lookups.ts'
 import { Operators, type OperatorTarget } from './operators.ts'
@@ -121,9 +121,7 @@ export class Guard {
     )
     this.preflights = preflightsOf(settings.preflight, store.clock)
     this.afterResponse = new AfterResponse(this.limiter, limits, this.clock, this.reporter)
-    this.reserves = all.some(
-      limit => (limit.countWhen ?? limit.resetWhen ?? limit.settle) || limit.countAborted === false,
-    )
+    this.reserves = all.some(limit => limit.resetWhen !== undefined || setsAside(limit))
     if (!isForRoute) this.warnOf(limits)
     this.follows = this.reserves || all.some(({ policy }) => typeof policy === 'function' || holdsSlots(policy))
   }
@@ -247,7 +245,7 @@ export class Guard {
     const decision = preflights.decide(facts)
     this.reporter.decision(decision, facts)
     if (decision.allowed) return undefined
-    return { ...this.refusedBy(this.refusal(decision, facts)), expose: this.responseFields.exposed }
+    return { ...this.refusedBy(this.refusal(decision, decision.limits, facts)), expose: this.responseFields.exposed }
   }
 
   /** Those of this guard, or of the route that alone has the limit or that is named. */
@@ -353,12 +351,13 @@ export class Guard {
     reader: Reader<never, Reply>,
   ): Maybe<Outcome | undefined> {
     const { responseFields } = this
+    const states = responseFields.told(decision, look)
     const outcome: Outcome = {
       guard: this.fieldName,
       decision,
-      fields: responseFields.fields(decision, facts, look),
+      fields: responseFields.fields(decision, states, facts),
       expose: facts.isCrossOrigin ? responseFields.exposed : undefined,
-      refusal: decision.allowed ? undefined : this.refusal(decision, facts),
+      refusal: decision.allowed ? undefined : this.refusal(decision, states, facts),
       ended: this.follows && decision.allowed ? this.afterResponse.after(decision, reservation, facts) : undefined,
       measures: this.reserves,
     }
@@ -371,9 +370,8 @@ export class Guard {
     })
   }
 
-  private refusal(decision: Decision, facts: RequestFacts): Refusal {
+  private refusal(decision: Decision, states: readonly LimitState[], facts: RequestFacts): Refusal {
     const { responseFields } = this
-    const states = decision.limits
     const { refuse } = this.settings
     const refusal = refusalOf(decision, states, name => responseFields.isShared(name), responseFields.isQuiet(states))
     if (refuse === undefined) return refusal

@@ -9,7 +9,7 @@ import { Identity, keyFrom, MANY_MISSES, neverFound } from '../request/identity.
 import type { RequestFacts } from '../request/request-facts.ts'
 import { routeCosts } from '../request/route-costs.ts'
 import { answered, yesOrNo } from './answered.ts'
-import type { GuardLimit } from './guard-limit.ts'
+import { type GuardLimit, setsAside } from './guard-limit.ts'
 import { type Plans, strictest } from './plans.ts'
 import type { Reporter } from './reporter.ts'
 import { UserFunction } from './user-function.ts'
@@ -117,7 +117,6 @@ export class SafeLimit {
 
   private limitOptions(): LimitOptions<RequestFacts, 'sync' | 'async'> {
     const { policy, cost, mode, rollout, replaces, bucket, blockFor, onOutage, store } = this.limit
-    const { countWhen, settle, countAborted } = this.limit
     const keyOf = (facts: RequestFacts) => now(this.keyFor(facts))
     return {
       policy: this.policy === undefined ? (policy as Policy) : facts => now(this.policyFor(facts)),
@@ -133,7 +132,7 @@ export class SafeLimit {
       ...(blockFor !== undefined && { blockFor }),
       ...(onOutage !== undefined && { onOutage }),
       ...(store !== undefined && { store }),
-      atOnce: (countWhen ?? settle) === undefined && countAborted !== false,
+      atOnce: !setsAside(this.limit),
     }
   }
 

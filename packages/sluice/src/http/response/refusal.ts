@@ -20,7 +20,7 @@ const ABUSE = { type: `${TYPES}abnormal-usage-detected`, title: 'Abnormal Usage 
 
 /**
  * The refusal of a decision: 429 for the caller's own quota, 503 for what everybody shares and for an outage. Nothing in
- * it names a key or an address; of a quiet limit, not even that it was the one.
+ * it names a key or an address; of a quiet limit, not even that it was the one. `states` are the limits as callers are told.
  */
 export function refusalOf(
   decision: Decision,
@@ -32,7 +32,7 @@ export function refusalOf(
   const refused = states.filter(({ allowed, shadow }) => !allowed && !shadow)
   const capacity = reason === 'outage' || refused.every(({ name }) => isShared(name))
   const status = capacity ? 503 : 429
-  const seconds = retryAfterSeconds(decision.retryAfterMs)
+  const seconds = retryAfterSeconds(Math.max(...refused.map(({ retryAfterMs }) => retryAfterMs)))
   const kind = kindOf(reason, capacity)
   // JSON leaves out properties that are undefined.
   const body = {

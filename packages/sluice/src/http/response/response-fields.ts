@@ -4,10 +4,11 @@ import type { ChargedDecision } from '../../limiter/charged-decision.ts'
 import { encodeKey } from '../../limiter/key.ts'
 import { type Policy, policyOf } from '../../policy.ts'
 import { delayMs } from '../guard/delay.ts'
-import type { GuardLimit } from '../guard/guard-limit.ts'
+import { type GuardLimit, setsAside } from '../guard/guard-limit.ts'
 import { hashOf } from '../request/identity.ts'
 import type { RequestFacts } from '../request/request-facts.ts'
 import { sha256 } from '../request/sha256.ts'
+import { asIfSettled } from './as-if-settled.ts'
 import { type Description, describe, exposedNames, type HeaderFamily, writeFields } from './headers.ts'
 
 const NOTHING: readonly string[] = []
@@ -22,6 +23,7 @@ export class ResponseFields {
   private readonly partitionOf: ((limit: string, key: string) => string) | undefined
   private readonly someDelay: boolean
   private readonly someQuiet: boolean
+  private readonly someSetAside: boolean
 
   constructor(
     limits: Readonly<Record<string, GuardLimit>>,
@@ -36,6 +38,7 @@ export class ResponseFields {
     this.exposed = exposedNames(families)
     this.someDelay = all.some(({ limit }) => limit.delay !== undefined)
     this.someQuiet = all.some(({ limit }) => limit.quiet === true)
+    this.someSetAside = all.some(({ limit }) => setsAside(limit))
   }
 
   /**
@@ -49,27 +52,39 @@ export class ResponseFields {
     )
   }
 
-  /**
-   * Name, value, name, value …: of every limit that applied and that the caller may know of. `look` is the answer to the
-   * look that `wantsLook` asks for.
-   */
-  fields(decision: ChargedDecision, facts: RequestFacts, look?: Decision): readonly string[] {
+  /** The limits of a decision with the times that callers are told. `look` is the answer to the look `wantsLook` asks for. */
+  told({ limits, charges }: ChargedDecision, look: Decision | undefined): readonly LimitState[] {
+    if (look === undefined && !this.someSetAside) return limits
+    return limits.map((state, i) => {
+      const next = look === undefined ? state : withNext(state, look)
+      const { limit } = this.limitOf(state)
+      // A refusal that starts a block tells when the block ends.
+      const isWaited = setsAside(limit) && (state.allowed || limit.blockFor === undefined)
+      return isWaited ? asIfSettled(next, charges[i]!) : next
+    })
+  }
+
+  /** Name, value, name, value …: of every limit, as `told`, that the caller may know of. */
+  fields(decision: ChargedDecision, states: readonly LimitState[], facts: RequestFacts): readonly string[] {
     const { families } = this
     if (families.length === 0) return NOTHING
     const out: string[] = []
-    const visible = decision.limits.filter(state => !state.shadow && !this.isHidden(state))
-    const shown = look === undefined ? visible : visible.map(state => withNext(state, look))
+    const shown = states.filter(state => !state.shadow && !this.isHidden(state))
     const described = shown.map(state => this.descriptionOf(state, facts))
     // A quiet limit may bind and not be shown: then there is no binding one to show.
     const binding = shown.findIndex(({ name }) => name === decision.policy)
-    writeFields(families, described, shown, binding, decision.at, out, this.partitionsOf(decision, visible))
+    writeFields(families, described, shown, binding, decision.at, out, this.partitionsOf(decision, states, shown))
     return out
   }
 
-  private partitionsOf({ limits, keys }: ChargedDecision, visible: readonly LimitState[]): string[] | undefined {
+  private partitionsOf(
+    { keys }: ChargedDecision,
+    states: readonly LimitState[],
+    shown: readonly LimitState[],
+  ): string[] | undefined {
     const { partitionOf } = this
     if (partitionOf === undefined) return undefined
-    return visible.map(state => partitionOf(state.name, keys[limits.indexOf(state)]!))
+    return shown.map(state => partitionOf(state.name, keys[states.indexOf(state)]!))
   }
 
   /** How long to wait for the turn: the longest of the limits that delay. */
