@@ -39,6 +39,7 @@ import { checkLimiterOptions, storeFor } from './options.ts'
 import { Outage } from './outage/outage.ts'
 import { chargesOf, type Reservation, reservationOf, type SavedReservation } from './reservation.ts'
 import { ShadowReport, type ShadowState } from './shadow-report.ts'
+import { PromisedWaiter, type Waiter } from './waiting/waiter.ts'
 import { Waiting } from './waiting/waiting.ts'
 
 /** The limiter: which limits apply to a subject, one call to the store, one decision. */
@@ -111,7 +112,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
 
   refund(target: Decision | S, options?: { cost: number }): Answer<M, void> {
     if (target instanceof ChargedDecision) {
-      return this.answer(andThen(this.changes.makeIfPossible(refundsOf(target)), nothing))
+      return this.answer(andThen(this.changes.makeIfPossible(refundsOf(target.charges)), nothing))
     }
     return this.answer(this.operations.credit(target as S, options as { cost: number }))
   }
@@ -159,32 +160,42 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     return this.reservation(decision, saved.cost)
   }
 
-  async wait(subject: S, options: WaitOptions = {}): Promise<Decision> {
-    const { maxWait, signal, cost: given = 1 } = checkOptions('wait', options, ['cost', 'maxWait', 'signal'])
-    const cost = checkCost(given)
-    const maxWaitMs = maxWait === undefined ? Infinity : parseDuration(maxWait, 'wait maxWait')
-    signal?.throwIfAborted()
-    return this.charging.withAnswers(subject, undefined, answers =>
-      this.waitOn(subject, cost, maxWaitMs, signal, answers),
-    )
+  wait(subject: S, options: WaitOptions = {}): Promise<Decision> {
+    const off = this.offList()
+    const waited = new Promise<ChargedDecision>(resolve => {
+      this.enter(new PromisedWaiter(resolve), subject, options, off)
+    })
+    return off === undefined ? waited : waited.then(decision => this.notify(decision, subject, off))
   }
 
-  private async waitOn(
-    subject: S,
-    cost: number,
-    maxWaitMs: number,
-    signal: AbortSignal | undefined,
-    answers: Answers<S> | undefined,
-  ): Promise<Decision> {
-    const off = this.offList()
-    const charges = () => this.charging.all(subject, cost, undefined, answers)
-    if (this.charging.all(subject, cost, off, answers).length === 0) return this.unlimited(subject, TAKE, off)
+  /** Lets one wait who hears of the end, and of what is wrong with the options, without a promise. */
+  enter(waiter: Waiter, subject: S, options: WaitOptions, off?: string[]): void {
+    try {
+      const { maxWait, signal, cost: given = 1 } = checkOptions('wait', options, ['cost', 'maxWait', 'signal'])
+      const cost = checkCost(given)
+      const maxWaitMs = maxWait === undefined ? Infinity : parseDuration(maxWait, 'wait maxWait')
+      const entered = this.charging.withAnswers(subject, undefined, answers => {
+        signal?.throwIfAborted()
+        const first = this.charging.all(subject, cost, off, answers)
+        if (first.length === 0) waiter.decided(this.unlimited(subject, TAKE, undefined))
+        else {
+          const charges = () => this.charging.all(subject, cost, undefined, answers)
+          this.waitingRoom().start(waiter, first, charges, maxWaitMs, signal)
+        }
+      })
+      if (entered instanceof Promise) entered.catch(error => waiter.failed(error))
+    } catch (error) {
+      waiter.failed(error)
+    }
+  }
+
+  private waitingRoom(): Waiting {
     this.waiting ??= new Waiting({
       clock: this.store.clock,
       ask: (charges, intent) => this.ask(charges, intent),
-      giveBack: decisions => this.changes.makeLater(decisions.flatMap(refundsOf)),
+      giveBack: charges => this.changes.makeLater(refundsOf(charges)),
     })
-    return this.notify(await this.waiting.start(charges, maxWaitMs, signal), subject, off)
+    return this.waiting
   }
 
   history(subject: S, options: { limit?: string } = {}): Answer<M, number[]> {
@@ -314,7 +325,7 @@ const NO_CHARGES: readonly Charge[] = []
 
 function nothing(): void {}
 
-function refundsOf({ charges }: ChargedDecision): Change[] {
+function refundsOf(charges: readonly Charge[]): Change[] {
   return charges.filter(charge => charge.taken).map(charge => ({ type: 'refund', charge }))
 }
 

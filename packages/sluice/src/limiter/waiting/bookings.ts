@@ -1,8 +1,9 @@
-import { type Charge, startOf } from '../../stores/charge.ts'
+import { type Charge, ENFORCED, startOf } from '../../stores/charge.ts'
 import type { Space } from '../../stores/limit.ts'
-import type { ChargedDecision } from '../charged-decision.ts'
+import { WAIT } from '../../stores/store.ts'
+import { ChargedDecision } from '../charged-decision.ts'
 import type { TimerQueue } from './timer-queue.ts'
-import { type Booking, type Waiter, WaitList } from './waiter.ts'
+import { type Waiter, WaitList } from './waiter.ts'
 
 /**
  * Waiters whose start is booked in a bucket, so that nobody can overtake them. One that goes away gives its place back,
@@ -10,18 +11,18 @@ import { type Booking, type Waiter, WaitList } from './waiter.ts'
  */
 export class Bookings {
   private readonly timers: TimerQueue
-  private readonly giveBack: (decision: ChargedDecision) => void
+  private readonly giveBack: (charges: readonly Charge[]) => void
   /** The queue that a waiter joins, by limit and key. */
   private readonly queues = new Map<Space, Map<string, BookedQueue>>()
 
-  constructor(timers: TimerQueue, giveBack: (decision: ChargedDecision) => void) {
+  constructor(timers: TimerQueue, giveBack: (charges: readonly Charge[]) => void) {
     this.timers = timers
     this.giveBack = giveBack
   }
 
-  /** The waiter starts when `charge` lets it: of the charges of `decision`, the one that starts last. */
-  add(waiter: Waiter, decision: ChargedDecision, charge: Charge): void {
-    for (const one of decision.charges) one.retryAt = startOf(one)
+  /** The waiter starts when `charge` lets it: of `charges`, the one that starts last. */
+  add(waiter: Waiter, charges: readonly Charge[], charge: Charge): void {
+    for (const one of charges) one.retryAt = startOf(one)
     const { key } = charge
     const { space } = charge.limit
     let queues = this.queues.get(space)
@@ -36,7 +37,7 @@ export class Bookings {
       queue = new BookedQueue(this.timers, this.giveBack, empty => this.forget(space, key, empty))
       queues.set(key, queue)
     }
-    queue.add(waiter, { decision, charge, start: charge.retryAt, gain: 0 })
+    queue.add(waiter, charges)
   }
 
   private forget(space: Space, key: string, queue: BookedQueue): void {
@@ -56,14 +57,14 @@ export class Bookings {
  */
 class BookedQueue extends WaitList {
   private readonly timers: TimerQueue
-  private readonly giveBack: (decision: ChargedDecision) => void
+  private readonly giveBack: (charges: readonly Charge[]) => void
   private readonly emptied: (queue: BookedQueue) => void
   /** The sum of the gains of all its waiters: by how much the last has moved up. */
   private gained = 0
 
   constructor(
     timers: TimerQueue,
-    giveBack: (decision: ChargedDecision) => void,
+    giveBack: (charges: readonly Charge[]) => void,
     emptied: (queue: BookedQueue) => void,
   ) {
     super()
@@ -74,43 +75,41 @@ class BookedQueue extends WaitList {
 
   /** The tick the last of them starts at. */
   get lastStart(): number {
-    return this.last === undefined ? 0 : this.last.booking!.start - Math.floor(this.gained)
+    return this.last === undefined ? 0 : bookingOf(this.last).retryAt - Math.floor(this.gained)
   }
 
-  add(waiter: Waiter, booking: Booking): void {
-    waiter.booking = booking
+  add(waiter: Waiter, charges: readonly Charge[]): void {
+    waiter.booked = charges
+    waiter.charges = undefined
     // It has no part in what those before it have gained so far.
-    booking.gain = -this.gained
+    waiter.gain = 0 - this.gained
     this.gained = 0
     this.append(waiter)
     if (this.first === waiter) this.startTimer(waiter)
   }
 
   due(waiter: Waiter): void {
-    const { decision, charge } = waiter.booking!
-    charge.retryAt = waiter.at
+    bookingOf(waiter).retryAt = waiter.at
     this.remove(waiter, 0)
-    waiter.resolve(decision)
+    waiter.resolve(ChargedDecision.over(waiter.booked!, WAIT))
   }
 
   leave(waiter: Waiter): void {
-    const { decision, charge } = waiter.booking!
-    const { cost, rule } = charge
+    const { cost, rule } = bookingOf(waiter)
     this.remove(waiter, rule.kind === 'bucket' ? (cost * rule.perRequest) / rule.perTick : 0)
     // After the next one's was added, so that the machine's timer need not be set anew.
     this.timers.remove(waiter)
-    this.giveBack(decision)
+    this.giveBack(waiter.booked!)
   }
 
   /** Those behind move up by so many ticks, besides what they have gained with it. */
   private remove(waiter: Waiter, ticks: number): void {
-    const { next } = waiter
-    const { gain } = waiter.booking!
+    const { next, gain } = waiter
     const wasFirst = this.first === waiter
     this.unlink(waiter)
     if (next === undefined) this.gained -= gain
     else {
-      next.booking!.gain += gain + ticks
+      next.gain += gain + ticks
       this.gained += ticks
       if (wasFirst) this.startTimer(next)
     }
@@ -118,6 +117,21 @@ class BookedQueue extends WaitList {
   }
 
   private startTimer(first: Waiter): void {
-    this.timers.add(first, first.booking!.start - Math.floor(first.booking!.gain))
+    this.timers.add(first, bookingOf(first).retryAt - Math.floor(first.gain))
   }
+}
+
+/** Of the charges that passed, the one that may start last; undefined where all may start at once. */
+export function lastToStart(charges: readonly Charge[]): Charge | undefined {
+  let last: Charge | undefined
+  for (const charge of charges) {
+    if (charge.role !== ENFORCED || startOf(charge) <= charge.at) continue
+    if (last === undefined || startOf(charge) > startOf(last)) last = charge
+  }
+  return last
+}
+
+/** The charge whose `retryAt` is the start that was promised to the waiter. */
+function bookingOf(waiter: Waiter): Charge {
+  return lastToStart(waiter.booked!)!
 }

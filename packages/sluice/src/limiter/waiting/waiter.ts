@@ -7,41 +7,32 @@ export interface WaiterGroup {
   remove(waiter: Waiter): void
 }
 
-/** One call of `wait`, from its start to its end: it resolves with a decision, or rejects by an error or an abort. */
-export class Waiter implements Timer {
+/**
+ * One who waits, from the start to the end: a decision, or an error or an abort. Very many may wait, so each is kept small.
+ */
+export abstract class Waiter implements Timer {
   at = 0
   place = -1
-  readonly order: number
-  /** Its charges, made anew: each question fills in its own. */
-  readonly charges: () => Charge[]
-  readonly maxWaitTicks: number
+  order = 0
+  maxWaitTicks = 0
   /** The last tick it may start at. */
-  readonly deadline: number
+  deadline = 0
+  /** Makes its charges anew, since each question fills in its own; undefined once it is booked and asks no more. */
+  charges: (() => Charge[]) | undefined = undefined
+  /** The charges that are booked for it. */
+  booked: readonly Charge[] | undefined = undefined
+  /** By how many ticks it and all behind it have moved up: see `BookedQueue`. */
+  gain = 0
   /** It waits in at most one list; in none while it ends or while its first question is on its way. */
   list: WaitList | undefined = undefined
   previous: Waiter | undefined = undefined
   next: Waiter | undefined = undefined
-  booking: Booking | undefined = undefined
   /** Those who wait under the same signal; undefined once this one has ended. */
   group: WaiterGroup | undefined = undefined
-  private readonly fulfil: (decision: ChargedDecision) => void
-  private readonly fail: (reason: unknown) => void
 
-  constructor(
-    order: number,
-    charges: () => Charge[],
-    maxWaitTicks: number,
-    now: number,
-    fulfil: (decision: ChargedDecision) => void,
-    fail: (reason: unknown) => void,
-  ) {
-    this.order = order
-    this.charges = charges
-    this.maxWaitTicks = maxWaitTicks
-    this.deadline = now + maxWaitTicks
-    this.fulfil = fulfil
-    this.fail = fail
-  }
+  /** It starts, or is refused. */
+  abstract decided(decision: ChargedDecision): void
+  abstract failed(reason: unknown): void
 
   /** Nobody takes its answer any more: what was charged for it must be given back. */
   get hasEnded(): boolean {
@@ -53,17 +44,13 @@ export class Waiter implements Timer {
   }
 
   resolve(decision: ChargedDecision): void {
-    if (this.end()) this.fulfil(decision)
-  }
-
-  reject(reason: unknown): void {
-    if (this.end()) this.fail(reason)
+    if (this.end()) this.decided(decision)
   }
 
   /** Goes away, wherever it waits. */
   abort(reason: unknown): void {
     this.list?.leave(this)
-    this.reject(reason)
+    if (this.end()) this.failed(reason)
   }
 
   private end(): boolean {
@@ -74,15 +61,22 @@ export class Waiter implements Timer {
   }
 }
 
-/** What a waiter with a booked start has taken. */
-export interface Booking {
-  readonly decision: ChargedDecision
-  /** Of its charges, the one that lets it start last. */
-  readonly charge: Charge
-  /** The tick it was promised when it was booked. */
-  readonly start: number
-  /** By how many ticks it and all behind it have moved up: see `BookedQueue`. */
-  gain: number
+/** One who waits by a promise. `resolve` is all it keeps of it: an error resolves it with a promise that is rejected. */
+export class PromisedWaiter extends Waiter {
+  private readonly settle: (outcome: ChargedDecision | Promise<never>) => void
+
+  constructor(settle: (outcome: ChargedDecision | Promise<never>) => void) {
+    super()
+    this.settle = settle
+  }
+
+  decided(decision: ChargedDecision): void {
+    this.settle(decision)
+  }
+
+  failed(reason: unknown): void {
+    this.settle(Promise.reject(reason))
+  }
 }
 
 /** Waiters in the order they came. A linked list, so that leaving costs the same however many there are. */

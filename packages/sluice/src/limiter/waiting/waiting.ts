@@ -4,19 +4,19 @@ import { andThen, type Maybe } from '../../maybe.ts'
 import { type Charge, ENFORCED, startOf } from '../../stores/charge.ts'
 import { booking, type Intent, LOOK } from '../../stores/store.ts'
 import type { ChargedDecision } from '../charged-decision.ts'
-import { Bookings } from './bookings.ts'
+import { Bookings, lastToStart } from './bookings.ts'
 import { SignalGroups } from './signal-groups.ts'
 import { TimerQueue } from './timer-queue.ts'
 import { WaitQueues } from './wait-queues.ts'
-import { Waiter } from './waiter.ts'
+import type { Waiter } from './waiter.ts'
 
 /** What waiting needs of its limiter. */
 export interface WaitContext {
   /** The clock of its store. */
   readonly clock: Clock
   ask(charges: readonly Charge[], intent: Intent): Maybe<ChargedDecision>
-  /** Takes back all that was charged. */
-  giveBack(decisions: readonly ChargedDecision[]): void
+  /** Takes back what was charged. */
+  giveBack(charges: readonly Charge[]): void
 }
 
 /**
@@ -30,27 +30,32 @@ export class Waiting {
   private readonly queues: WaitQueues
   private started = 0
   /** What is given back while several waiters go away together. */
-  private gathered: ChargedDecision[] | undefined = undefined
+  private gathered: Charge[] | undefined = undefined
 
   constructor(context: WaitContext) {
     this.context = context
     const timers = new TimerQueue(context.clock)
-    this.bookings = new Bookings(timers, decision => this.giveBack(decision))
+    this.bookings = new Bookings(timers, charges => this.giveBack(charges))
     this.queues = new WaitQueues(timers, (waiter, intent) => this.ask(waiter, intent), {
       passed: (waiter, decision) => this.startInTime(waiter, decision),
       refused: (waiter, until) => this.refuse(waiter, until),
     })
   }
 
-  /** `charges` makes those of the subject; `signal` is not aborted yet. */
-  start(charges: () => Charge[], maxWaitMs: number, signal: AbortSignal | undefined): Promise<ChargedDecision> {
-    return new Promise((resolve, reject) => {
-      const first = charges()
-      const now = toTicks(this.context.clock.now())
-      const waiter = new Waiter(this.started++, charges, toTicks(maxWaitMs), now, resolve, reject)
-      this.signals.add(waiter, signal)
-      this.begin(waiter, first)
-    })
+  /** `first` are its charges, `charges` makes them anew; `signal` is not aborted yet. */
+  start(
+    waiter: Waiter,
+    first: readonly Charge[],
+    charges: () => Charge[],
+    maxWaitMs: number,
+    signal: AbortSignal | undefined,
+  ): void {
+    waiter.order = this.started++
+    waiter.charges = charges
+    waiter.maxWaitTicks = toTicks(maxWaitMs)
+    waiter.deadline = toTicks(this.context.clock.now()) + waiter.maxWaitTicks
+    this.signals.add(waiter, signal)
+    this.begin(waiter, first)
   }
 
   /** Something was given back to these keys. */
@@ -76,7 +81,7 @@ export class Waiting {
   private answered(waiter: Waiter, charges: readonly Charge[], decision: ChargedDecision | undefined): void {
     if (decision === undefined) return
     if (decision.allowed) {
-      this.startLater(waiter, decision, lastToStart(decision))
+      this.startLater(waiter, decision, lastToStart(decision.charges))
       return
     }
     // While the store is away this is not the bucket that was asked.
@@ -91,13 +96,13 @@ export class Waiting {
 
   /** A leaky bucket beside other limits starts its requests one by one, too. That must not be too late either. */
   private startInTime(waiter: Waiter, decision: ChargedDecision): void {
-    const last = lastToStart(decision)
+    const last = lastToStart(decision.charges)
     const start = last === undefined ? 0 : startOf(last)
     if (start <= waiter.deadline) {
       this.startLater(waiter, decision, last)
       return
     }
-    this.giveBack(decision)
+    this.giveBack(decision.charges)
     this.refuse(waiter, start - waiter.maxWaitTicks)
   }
 
@@ -109,7 +114,7 @@ export class Waiting {
 
   private startLater(waiter: Waiter, decision: ChargedDecision, last: Charge | undefined): void {
     if (last === undefined) waiter.resolve(decision)
-    else this.bookings.add(waiter, decision, last)
+    else this.bookings.add(waiter, decision.charges, last)
   }
 
   private ask(waiter: Waiter, intent: Intent): Maybe<ChargedDecision | undefined> {
@@ -119,38 +124,28 @@ export class Waiting {
     }
     const answered = (decision: ChargedDecision) => {
       if (!waiter.hasEnded) return decision
-      this.giveBack(decision)
+      this.giveBack(decision.charges)
       return undefined
     }
     try {
-      const asked = this.context.ask(waiter.charges(), intent)
+      const asked = this.context.ask(waiter.charges!(), intent)
       return asked instanceof Promise ? asked.then(answered, failed) : answered(asked)
     } catch (error) {
       return failed(error)
     }
   }
 
-  private giveBack(decision: ChargedDecision): void {
-    if (this.gathered === undefined) this.context.giveBack([decision])
-    else this.gathered.push(decision)
+  private giveBack(charges: readonly Charge[]): void {
+    if (this.gathered === undefined) this.context.giveBack(charges)
+    else this.gathered.push(...charges)
   }
 
   /** What is given back meanwhile goes to the store in one call. */
   private together(abort: () => void): void {
-    const gathered: ChargedDecision[] = []
+    const gathered: Charge[] = []
     this.gathered = gathered
     abort()
     this.gathered = undefined
     if (gathered.length > 0) this.context.giveBack(gathered)
   }
-}
-
-/** Of the charges that passed, the one that may start last; undefined where all may start at once. */
-function lastToStart({ charges }: ChargedDecision): Charge | undefined {
-  let last: Charge | undefined
-  for (const charge of charges) {
-    if (charge.role !== ENFORCED || startOf(charge) <= charge.at) continue
-    if (last === undefined || startOf(charge) > startOf(last)) last = charge
-  }
-  return last
 }
