@@ -47,7 +47,7 @@ export {
   type TokenBucketPolicy,
   tokenBucket,
 } from './policy.ts'
-export { type Charge, isTaken, refusedOf } from './stores/charge.ts'
+export { Charge, isTaken, refusedOf } from './stores/charge.ts'
 export type { HeldCost, KeyInspection, LimitData, WindowCounter } from './stores/inspection.ts'
 export type { Space } from './stores/limit.ts'
 export {

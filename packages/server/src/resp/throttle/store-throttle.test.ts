@@ -1,106 +1,17 @@
-import fc from 'fast-check'
 import { Redis } from 'ioredis'
-import { memoryStore } from 'sluice'
+import type { Question, Store } from 'sluice'
 import { redisStore } from 'sluice/redis'
 import { fakeClock, random } from 'sluice/testing'
 import { type RedisServer, startRedis } from 'sluice-harness'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { CellOracle } from '../../fixtures/resp/cell-oracle.ts'
+import { type Call, CellOracle } from '../../fixtures/resp/cell-oracle.ts'
 import { deskOver } from '../../fixtures/resp/context.ts'
 import { RawClient } from '../../fixtures/resp/raw-client.ts'
 import { startResp } from '../server.ts'
+import { memoryThrottle } from './memory-throttle.ts'
 import { storeThrottle } from './store-throttle.ts'
 
-describe('over a store whose clock stands still', () => {
-  const plan = fc.record({
-    maxBurst: fc.oneof(fc.integer({ min: -1, max: 20 }), fc.constantFrom(1000, 100_000)).map(BigInt),
-    /** Whole microseconds a request: what is finer is rounded up before it becomes seconds. */
-    count: fc.constantFrom(1n, 2n, 5n, 10n, 60n, 1000n, 1_000_000n),
-    period: fc.constantFrom(1n, 3n, 60n, 3600n, 86_400n, 2_592_000n),
-  })
-  // A bucket of the library drains within 17 years.
-  const drainable = plan.filter(({ maxBurst, count, period }) => ((maxBurst + 1n) * period) / count < 500_000_000n)
-  const step = fc.record({
-    advanceMs: fc.oneof(
-      fc.constant(0),
-      fc.integer({ min: 0, max: 30_000_000 }).map(us => us / 1000),
-    ),
-    key: fc.constantFrom('a', 'b'),
-    quantity: fc.oneof(fc.constant(1n), fc.integer({ min: -4, max: 30 }).map(BigInt)),
-  })
-
-  test('every reply is that of the oracle, one limit a key', async () => {
-    await fc.assert(
-      fc.asyncProperty(drainable, drainable, fc.array(step, { maxLength: 40 }), async (a, b, trace) => {
-        const clock = fakeClock(1_700_000_000_000)
-        const { ask } = deskOver(storeThrottle(memoryStore({ clock })))
-        const oracle = new CellOracle()
-        for (const { advanceMs, key, quantity } of trace) {
-          clock.advance(advanceMs)
-          const call = {
-            ...(key === 'a' ? a : b),
-            key,
-            quantity,
-            nowNs: BigInt(Math.round(clock.now() * 1000)) * 1000n,
-          }
-          const args = [call.maxBurst, call.count, call.period, quantity].map(String)
-          expect(await ask('CL.THROTTLE', key, ...args)).toBe(oracle.reply(call))
-        }
-      }),
-      { numRuns: 300 },
-    )
-  })
-
-  test('intervals that are no whole microseconds are exact to the nanosecond', async () => {
-    const clock = fakeClock(1_700_000_000_000)
-    const { ask } = deskOver(storeThrottle(memoryStore({ clock })))
-    const oracle = new CellOracle()
-    const call = { key: 'k', maxBurst: 20n, count: 7n, period: 1n }
-    const next = random(7)
-    // Limited, limit, remaining: the seconds are rounded up to a microsecond first.
-    const three = (reply: string) => reply.split('\r\n').slice(1, 4).join(' ')
-    for (let i = 0; i < 3000; i++) {
-      clock.advance(Math.ceil(Math.floor(next() * 6) * 142_857.142) / 1000)
-      const quantity = BigInt(Math.floor(next() * 4))
-      const nowNs = BigInt(Math.round(clock.now() * 1000)) * 1000n
-      const reply = await ask('CL.THROTTLE', 'k', '20', '7', '1', String(quantity))
-      expect([i, three(reply)]).toEqual([i, three(oracle.reply({ ...call, quantity, nowNs }))])
-    }
-  })
-
-  const opened = () => deskOver(storeThrottle(memoryStore({ clock: fakeClock(1e12) })))
-
-  test.each([
-    ['1 1000001 1', 'Cell error: More than 1000000 a second are not supported here'],
-    ['1 1 31622401', 'Cell error: Less than 1 in 366 days is not supported here'],
-    ['1 1 9223372036854775807', 'Cell error: Less than 1 in 366 days is not supported here'],
-  ])('%s is refused', async (args, message) => {
-    expect(await opened().ask('CL.THROTTLE', 'k', ...args.split(' '))).toBe(`-${message}\r\n`)
-  })
-
-  test.each([
-    ['9 1000000 1', '0 10 9 -1 0'],
-    ['0 1 31622400', '0 1 0 -1 31622400'],
-    ['2 7 86400000', '0 3 2 -1 12342858'], // no whole number of microseconds, and too long for a thousand of them
-    ['9223372036854775807 1 1', '0 9223372036854775807 562949952 -1 1'],
-    ['9223372036854775807 1 1 9223372036854775807', '1 9223372036854775807 562949953 -1 0'],
-    ['4 1 1 -9223372036854775808', '0 5 5 -1 0'],
-    ['-9223372036854775808 1 1', '1 -9223372036854775807 0 -1 0'],
-    ['-5 1 1 0', '1 -4 0 -1 0'],
-  ])('%s is answered with %s', async (args, five) => {
-    expect(await opened().ask('CL.THROTTLE', 'k', ...args.split(' '))).toBe(
-      `*5\r\n:${five.replaceAll(' ', '\r\n:')}\r\n`,
-    )
-  })
-
-  test('a key that comes back under another rate brings along what it has used', async () => {
-    const { ask } = opened()
-    expect(await ask('CL.THROTTLE', 'k', '9', '1', '1', '6')).toBe('*5\r\n:0\r\n:10\r\n:4\r\n:-1\r\n:6\r\n')
-    expect(await ask('CL.THROTTLE', 'k', '9', '1', '2', '0')).toBe('*5\r\n:0\r\n:10\r\n:4\r\n:-1\r\n:12\r\n')
-    expect(await ask('DEL', 'k', 'other', 'k')).toBe(':1\r\n')
-    expect(await ask('CL.THROTTLE', 'k', '9', '1', '1', '0')).toBe('*5\r\n:0\r\n:10\r\n:10\r\n:-1\r\n:0\r\n')
-  })
-})
+type Step = Omit<Call, 'nowNs'>
 
 describe('over Redis', () => {
   let redis: RedisServer
@@ -129,6 +40,94 @@ describe('over Redis', () => {
     )
     return { raw, server }
   }
+
+  /** One trace through a real server and through memory, at the times that the server tells. */
+  async function played(trace: readonly Step[]) {
+    const client = new Redis({ host: redis.host, port: redis.port })
+    open.push(() => client.disconnect())
+    await client.ping()
+    const inner = redisStore(client, { deadline: false, denyCache: false, onEvent: () => {} })
+    const times: number[] = []
+    const ask = (question: Question) => {
+      const { charges, intent } = question
+      const done = () => {
+        times.push(charges[0]!.at)
+        question.done()
+      }
+      inner.ask({ charges, intent, done })
+    }
+    const store: Store<'async'> = Object.assign(Object.create(inner), { ask })
+    const clock = fakeClock(0)
+    const [overRedis, inMemory, oracle] = [
+      deskOver(storeThrottle(store)),
+      deskOver(memoryThrottle({ clock })),
+      new CellOracle(),
+    ]
+    const answers: { step: string; redis: string; memory: string; specified: string }[] = []
+    for (const { key, maxBurst, count, period, quantity } of trace) {
+      const words = ['CL.THROTTLE', `${key} ${runs}`, ...[maxBurst, count, period, quantity].map(String)]
+      const answered = await overRedis.ask(...words)
+      const now = times.at(-1)!
+      clock.advance(now / 1000 - clock.now())
+      const specified = oracle.reply({ key, maxBurst, count, period, quantity, nowNs: BigInt(now) * 1000n })
+      answers.push({ step: words.join(' '), redis: answered, memory: await inMemory.ask(...words), specified })
+    }
+    runs++
+    return answers
+  }
+  let runs = 0
+
+  test('every answer is that of memory and of the specification, whatever the parameters of each call', async () => {
+    const next = random(20)
+    const one = <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)]!
+    const trace = Array.from({ length: 1500 }, () => ({
+      key: one(['a', 'b', 'c']),
+      maxBurst: one([-1n, 0n, 1n, 4n, 9n, 100n, 100_000n]),
+      count: one([1n, 2n, 3n, 7n, 60n, 1000n, 1_000_000n, 30_000_000n, 1_000_000_000n]),
+      period: one([1n, 1n, 3n, 60n, 3600n, 86_400n]),
+      quantity: one([1n, 1n, 1n, 0n, 2n, 5n, 50n, -1n, -40n]),
+    })).filter(
+      ({ maxBurst, count, period }) =>
+        (period * 1_000_000_000n) / count > 0n && (maxBurst * period) / count < 8_000_000n,
+    )
+    const answers = await played(trace)
+    const limited = answers.filter(({ specified }) => specified.startsWith('*5\r\n:1')).length
+    expect(limited).toBeGreaterThan(200)
+    expect(answers.length - limited).toBeGreaterThan(200)
+    for (const { step, redis: ours, memory, specified } of answers) {
+      expect([step, ours]).toEqual([step, specified])
+      expect([step, memory]).toEqual([step, specified])
+    }
+  })
+
+  const calls = (...texts: string[]) =>
+    texts.map(text => {
+      const [maxBurst, count, period, quantity] = text.split(' ').map(BigInt) as [bigint, bigint, bigint, bigint]
+      return { key: 'k', maxBurst, count, period, quantity }
+    })
+
+  test.each([
+    ['a period of more than 366 days', ['1 1 31622401 1', '1 1 31622401 1', '1 1 31622401 1']],
+    ['the longest period', ['1 1 9223372036854775807 1', '1 1 1 1']],
+    ['more than a million a second', ['5 1000001 1 3', '5 1000000000 1 6', '0 30000000 1 1']],
+    ['the largest burst', ['9223372036854775807 1 1 1', '9223372036854775807 1 1 9223372036854775807']],
+    ['the largest refund', ['4 1 1 3', '4 1 1 -9223372036854775808', '4 1 1 0']],
+    ['the smallest burst', ['-9223372036854775808 1 1 1', '-5 1 1 0']],
+    ['a refund that a smaller limit refuses', ['9 1 60 9', '0 1 1 -2', '9 1 60 0']],
+  ])('%s is answered as the specification says', async (_, texts) => {
+    for (const { step, redis: ours, memory, specified } of await played(calls(...texts))) {
+      expect([step, ours, memory]).toEqual([step, specified, specified])
+    }
+  })
+
+  test('a key that comes back under another rate brings along its time', async () => {
+    const answers = await played(calls('9 1 100 6', '9 1 200 0', '9 1 50 0'))
+    expect(answers.map(({ redis: ours }) => ours.replaceAll('\r\n:', ' '))).toEqual([
+      '*5 0 10 4 -1 600\r\n',
+      '*5 0 10 7 -1 600\r\n',
+      '*5 1 10 0 100 600\r\n',
+    ])
+  })
 
   const limitedOrNot = (text: string) => [...text.matchAll(/\*5\r\n:(\d)/g)].map(([, flag]) => flag).join('')
 

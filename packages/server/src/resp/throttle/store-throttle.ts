@@ -1,126 +1,139 @@
-import { createLimiter, type Decision, type GcraPolicy, gcra, type Limiter, type OnOutage, type Store } from 'sluice'
-import { CommandError } from '../commands/command.ts'
+import { Charge, type OnOutage, type Rule, type Space, type Store } from 'sluice'
 import type { Integer } from '../integer.ts'
+import { decideLong, HORIZON } from './cell.ts'
+import { memoryThrottle } from './memory-throttle.ts'
 import type { Throttle, ThrottleRequest, ThrottleVerdict } from './throttle.ts'
 
 export interface StoreThrottleOptions {
-  /** What decides while the store cannot: `'local'` by default. */
-  onOutage?: OnOutage
+  /** What decides while the store cannot: `'local'` by default, which is the part of the limit that falls to one process. */
+  onOutage?: Extract<OnOutage, string>
 }
-
-/** A key as text of one code unit a byte, and the limit that this call names. */
-interface Subject {
-  readonly key: string
-  readonly policy: GcraPolicy
-}
-
-type AnyMode = 'sync' | 'async'
 
 /**
- * CL.THROTTLE over a store of the library, such as Redis: one limit for many processes, with its batching, deadline and
- * outage policy.
+ * CL.THROTTLE over a remote store of the library, such as Redis: one limit for many processes, with its batching, deadline
+ * and breaker.
  *
- * The replies are those of `memoryThrottle` while a key is asked for under one rate. Under another it brings along the
- * requests it has used rather than the time, as everywhere in the library. Times are rounded up to a microsecond before
- * they become seconds. Buckets that take longer than 17 years to drain are cut to that.
+ * What a bucket of the library counts here is time: one nanosecond is one request of cost 1, and each drains in one. So
+ * the level is how far the theoretical arrival time lies ahead, every key has the same rate, and a key that comes back
+ * under other parameters keeps its time. Up to 104 days ahead that is exact; beyond, a double resolves 512 ns at worst.
  */
-export function storeThrottle(store: Store<AnyMode>, { onOutage = 'local' }: StoreThrottleOptions = {}): Throttle {
-  const limiter = createLimiter<Subject, AnyMode>({
-    name: 'cl-throttle',
-    store,
-    limits: { throttle: { policy: subject => subject.policy, key: subject => subject.key, onOutage } },
-  })
-  return new StoreThrottle(limiter)
+export function storeThrottle(store: Store, { onOutage = 'local' }: StoreThrottleOptions = {}): Throttle {
+  return new StoreThrottle(store, onOutage)
 }
 
-const NS_PER_US = 1000n
-const SHORTEST_NS = 1000n
-const LONGEST_US = 366 * 86_400 * 1_000_000
-/** Bounds of a bucket in the library: how much it holds, and how long it takes to drain. */
-const LARGEST_BURST = 2 ** 48
-const LONGEST_DRAIN_US = 2 ** 49
-const MOST_POLICIES = 1000
-
-/** For what concerns a key whatever its limit. */
-const ANY = gcra({ rate: '1/s', burst: 1 })
+const NS_PER_TICK = 1000
+const NS_PER_MS = 1e6
+const TAKE = { take: true, holdTicks: 0, bookTicks: -1, strikes: true }
+const LOOK = { ...TAKE, take: false, strikes: false }
+const MOST_RULES = 1000
 
 class StoreThrottle implements Throttle {
-  private readonly limiter: Limiter<Subject, AnyMode>
-  /** A client names its limits with every call, but they are few. */
-  private readonly policies = new Map<string, GcraPolicy>()
+  private readonly store: Store
+  private readonly onOutage: string
+  private readonly space: Space
+  private readonly local: Throttle
+  /** By tolerance. A client names its limits with every call, but they are few. */
+  private readonly rules = new Map<number, Rule>()
 
-  constructor(limiter: Limiter<Subject, AnyMode>) {
-    this.limiter = limiter
+  constructor(store: Store, onOutage: string) {
+    this.store = store
+    this.onOutage = onOutage
+    this.space = store.bind('sluice:cl-throttle')
+    this.local = memoryThrottle({ clock: store.clock })
   }
 
-  async decide(
-    { bytes, start, end, interval, limit, quantity }: ThrottleRequest,
-    verdict: ThrottleVerdict,
-  ): Promise<void> {
-    const subject = { key: bytes.toString('latin1', start, end), policy: this.policyFor(interval, limit) }
-    const decision = await this.ask(subject, Number(quantity))
-    fill(verdict, decision, limit)
+  async decide(ask: ThrottleRequest, verdict: ThrottleVerdict): Promise<void> {
+    // Read now: the request and its bytes are used again for the next command.
+    const { interval, limit, quantity } = ask
+    const key = ask.bytes.toString('latin1', ask.start, ask.end)
+    const charge = this.chargeOf(
+      key,
+      nanoseconds(interval, quantity),
+      Math.min(nanoseconds(interval, limit), Number(HORIZON)),
+    )
+    await this.ask(charge, quantity > 0)
+    if (charge.fault !== undefined) return this.decideAlone(key, { interval, limit, quantity }, verdict)
+    const ahead = charge.taken ? charge.used - charge.cost : charge.used
+    const before = BigInt(Math.round(ahead))
+    const after = decideLong(before, BigInt(interval), BigInt(limit), BigInt(quantity), verdict)
+    // What gives back and is refused, since the key is further ahead than its new limit lets it be, changes nothing.
+    if (after < before) await this.store.amend([{ type: 'credit', charge: this.chargeOf(key, Number(before - after)) }])
   }
 
   async forget(bytes: Buffer, start: number, end: number): Promise<boolean> {
-    // Read now: the bytes are used again for the next command.
-    const subject = { key: bytes.toString('latin1', start, end), policy: ANY }
-    const { resetAfterMs } = await this.limiter.peek(subject, { cost: 0 })
-    await this.limiter.reset(subject)
-    return resetAfterMs > 0
+    const charge = this.chargeOf(bytes.toString('latin1', start, end))
+    await this.askOrThrow(charge)
+    await this.store.amend([{ type: 'reset', charge }])
+    return charge.used > 0
   }
 
   async left(bytes: Buffer, start: number, end: number): Promise<number> {
-    const subject = { key: bytes.toString('latin1', start, end), policy: ANY }
-    return (await this.limiter.peek(subject, { cost: 0 })).resetAfterMs
+    const charge = this.chargeOf(bytes.toString('latin1', start, end))
+    await this.askOrThrow(charge)
+    return charge.used / NS_PER_MS
   }
 
   /** The state is the store's, which counts for itself. */
   stats(): undefined {}
 
-  private async ask(subject: Subject, quantity: number): Promise<Decision> {
-    const cost = Math.min(Math.abs(quantity), Number.MAX_SAFE_INTEGER)
-    if (quantity > 0) return this.limiter.consume(subject, { cost })
-    if (quantity < 0) await this.limiter.refund(subject, { cost })
-    return this.limiter.peek(subject, { cost: 0 })
+  private ask(charge: Charge, take: boolean): Promise<void> {
+    return new Promise(done => this.store.ask({ charges: [charge], intent: take ? TAKE : LOOK, done }))
   }
 
-  private policyFor(interval: Integer, limit: Integer): GcraPolicy {
-    const name = `${interval} ${limit}`
-    let policy = this.policies.get(name)
-    if (policy === undefined) {
-      policy = policyOf(BigInt(interval), Number(limit))
-      if (this.policies.size >= MOST_POLICIES) this.policies.clear()
-      this.policies.set(name, policy)
+  private async askOrThrow(charge: Charge): Promise<void> {
+    await this.ask(charge, false)
+    if (charge.fault !== undefined) throw charge.fault
+  }
+
+  private chargeOf(key: string, cost = 0, tolerance = 1): Charge {
+    const limit = { space: this.space, block: undefined, atOnce: true }
+    return new Charge(limit, this.ruleOf(tolerance), key, cost, ENFORCED)
+  }
+
+  private ruleOf(tolerance: number): Rule {
+    let rule = this.rules.get(tolerance)
+    if (rule === undefined) {
+      if (this.rules.size >= MOST_RULES) this.rules.clear()
+      rule = {
+        kind: 'bucket',
+        policy: { kind: 'gcra', rate: { count: NS_PER_TICK, periodMs: 0.001 }, burst: tolerance },
+        limit: tolerance,
+        perRequest: 1,
+        perTick: NS_PER_TICK,
+        full: tolerance,
+        queue: false,
+        shape: 'bucket 1000/1',
+      }
+      this.rules.set(tolerance, rule)
     }
-    return policy
+    return rule
+  }
+
+  /** While the store is away. */
+  private decideAlone(key: string, amounts: RateAmounts, verdict: ThrottleVerdict): void {
+    const bytes = Buffer.from(key, 'latin1')
+    const { localShare } = this.space
+    const { interval, limit, quantity } = amounts
+    const share = {
+      interval: BigInt(Math.ceil(Number(interval) / localShare)),
+      limit: limit > 0 ? BigInt(Math.ceil(Number(limit) * localShare)) : limit,
+    }
+    const isLocal = this.onOutage === 'local'
+    this.local.decide({ bytes, start: 0, end: bytes.length, quantity, ...(isLocal ? share : amounts) }, verdict)
+    verdict.limit = limit
+    if (!isLocal) verdict.limited = this.onOutage === 'closed'
   }
 }
 
-function policyOf(interval: bigint, limit: number): GcraPolicy {
-  if (interval < SHORTEST_NS) throw new CommandError('Cell error: More than 1000000 a second are not supported here')
-  // In whole microseconds a request where it can be, else a thousand requests in so many: no part of a nanosecond is lost.
-  const isWhole = interval % NS_PER_US === 0n
-  const roundedUs = Number((interval + NS_PER_US - 1n) / NS_PER_US)
-  if (roundedUs > LONGEST_US) throw new CommandError('Cell error: Less than 1 in 366 days is not supported here')
-  const isExact = !isWhole && Number(interval) <= LONGEST_US
-  const rate = { count: isExact ? 1000 : 1, periodMs: (isExact ? Number(interval) : roundedUs) / 1000 }
-  const largest = Math.min(LARGEST_BURST, Math.floor(LONGEST_DRAIN_US / roundedUs))
-  return gcra({ rate, burst: Math.min(Math.max(0, limit), largest) })
-}
+type RateAmounts = Pick<ThrottleRequest, 'interval' | 'limit' | 'quantity'>
 
-function fill(verdict: ThrottleVerdict, decision: Decision, limit: Integer): void {
-  const { allowed, remaining, retryAfterMs, resetAfterMs } = decision
-  verdict.limited = !allowed || limit < 0
-  verdict.limit = limit
-  verdict.remaining = Math.min(remaining, Number.MAX_SAFE_INTEGER)
-  verdict.retryAfter = !allowed && Number.isFinite(retryAfterMs) ? seconds(retryAfterMs) : -1
-  verdict.resetAfter = seconds(resetAfterMs)
-}
+/** `Charge.role` of a charge that must pass. */
+const ENFORCED = -2
 
-/** Whole seconds; what is a millisecond or more beyond them counts as one. */
-function seconds(ms: number): number {
-  const us = Math.round(ms * 1000)
-  const whole = Math.floor(us / 1e6)
-  return us - whole * 1e6 >= 1000 ? whole + 1 : whole
+/** What a limit or a quantity is in time, never less than 0: giving back is a change of its own. */
+function nanoseconds(interval: Integer, times: Integer): number {
+  const product = BigInt(interval) * BigInt(times)
+  // What is more than the horizon never passes, and stays short enough to be sent in digits.
+  if (product > HORIZON) return 2 * Number(HORIZON)
+  return product > 0n ? Number(product) : 0
 }
