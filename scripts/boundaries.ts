@@ -53,7 +53,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'limiter/',
     'basics',
   ],
-  compat: [...STORE_CONTRACT, 'stores/redis/', 'limiter/', 'http/address/', 'basics'],
+  compat: [...STORE_CONTRACT, 'stores/memory/memory-store.ts', 'stores/redis/', 'limiter/', 'http/address/', 'basics'],
   client: ['limiter/', 'http/response/headers.ts', 'http/response/headers/', 'basics'],
   overload: ['limiter/', 'type http/guard/', 'basics'],
   telemetry: ['type limiter/', 'type http/guard/', 'basics'],
