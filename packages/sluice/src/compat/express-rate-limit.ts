@@ -3,11 +3,16 @@ import type { Decision } from '../decision.ts'
 import { expected } from '../errors.ts'
 import { clientAddress } from '../http/address/client-address.ts'
 import type { Store } from '../stores/store.ts'
+import {
+  type ExpressRateLimitInfo,
+  type HeaderDraft,
+  setLegacyHeaders,
+  setStandardHeaders,
+} from './express-rate-limit-headers.ts'
 import { checkPeerOptions, sluiceStore, windowLimiter } from './window-limiter.ts'
 
 /** A value, or a function of the request that answers it. */
 type PerRequest<T> = T | ((request: Request, response: Response) => T | Promise<T>)
-type HeaderDraft = 'draft-6' | 'draft-7' | 'draft-8'
 
 /** The options of express-rate-limit 8. */
 export interface Options {
@@ -33,15 +38,6 @@ export interface Options {
   passOnStoreError: boolean
   /** Taken and not used: Sluice checks its options itself. */
   validate: boolean | object
-}
-
-/** What stands on the request: `request.rateLimit`. Refused requests are not counted, so `used` ends at `limit`. */
-interface ExpressRateLimitInfo {
-  limit: number
-  used: number
-  remaining: number
-  resetTime: Date
-  key: string
 }
 
 export type RateLimitRequestHandler = RequestHandler & {
@@ -93,7 +89,7 @@ export function rateLimit(passed: Partial<Options> = {}): RateLimitRequestHandle
     const resetSeconds = Math.ceil((limit === 0 ? windowMs : decision.resetAfterMs) / 1000)
     if (legacyHeaders) setLegacyHeaders(response, info)
     if (standardHeaders !== false) {
-      const name = await answerOf(options.identifier ?? `${limit}-in-${windowText(windowMs)}`, request, response)
+      const name = options.identifier && (await answerOf(options.identifier, request, response))
       setStandardHeaders(response, standardHeaders, info, resetSeconds, windowMs, name)
     }
     if (decision.allowed) {
@@ -159,48 +155,3 @@ async function sendMessage(request: Request, response: Response, _: NextFunction
   const message: unknown = await answerOf(options.message, request, response)
   if (!response.writableEnded) response.send(message)
 }
-
-function setLegacyHeaders(response: Response, { limit, remaining, resetTime }: ExpressRateLimitInfo): void {
-  if (response.headersSent) return
-  response.setHeader('X-RateLimit-Limit', limit)
-  response.setHeader('X-RateLimit-Remaining', remaining)
-  response.setHeader('X-RateLimit-Reset', Math.ceil(resetTime.getTime() / 1000))
-}
-
-function setStandardHeaders(
-  response: Response,
-  draft: true | HeaderDraft,
-  { limit, remaining }: ExpressRateLimitInfo,
-  reset: number,
-  windowMs: number,
-  name: string,
-): void {
-  if (response.headersSent) return
-  const window = Math.ceil(windowMs / 1000)
-  if (draft === 'draft-8') {
-    response.append('RateLimit-Policy', `"${name}"; q=${limit}; w=${window}`)
-    response.append('RateLimit', `"${name}"; r=${remaining}; t=${reset}`)
-    return
-  }
-  response.setHeader('RateLimit-Policy', `${limit};w=${window}`)
-  if (draft === 'draft-7') {
-    response.setHeader('RateLimit', `limit=${limit}, remaining=${remaining}, reset=${reset}`)
-    return
-  }
-  response.setHeader('RateLimit-Limit', limit)
-  response.setHeader('RateLimit-Remaining', remaining)
-  response.setHeader('RateLimit-Reset', reset)
-}
-
-/** As express-rate-limit names it: `15min`. */
-function windowText(windowMs: number): string {
-  const [size, unit] = UNITS.find(([ms]) => windowMs >= ms) ?? [1, 'ms']
-  return `${Math.floor(windowMs / size)}${unit}`
-}
-
-const UNITS = [
-  [86_400_000, 'day'],
-  [3_600_000, 'hr'],
-  [60_000, 'min'],
-  [1000, 'sec'],
-] as const

@@ -4,6 +4,7 @@ import { clientAddress } from '../http/address/client-address.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 import { type RedisClient, redisStore } from '../stores/redis/index.ts'
 import type { Mode, Store } from '../stores/store.ts'
+import { millisecondsOf, textOf } from './fastify-rate-limit-time.ts'
 import { checkPeerOptions, sluiceStore, type WindowSubject, windowLimiter } from './window-limiter.ts'
 
 type PerKey<T> = T | ((request: FastifyRequest, key: string) => T | Promise<T>)
@@ -165,28 +166,4 @@ async function answerOf<T>(value: PerKey<T>, request: FastifyRequest, key: strin
   return typeof value === 'function'
     ? (value as (request: FastifyRequest, key: string) => T | Promise<T>)(request, key)
     : value
-}
-
-const UNITS: readonly (readonly [ms: number, name: string, pattern: RegExp])[] = [
-  [604_800_000, 'week', /^w(eeks?)?$/],
-  [86_400_000, 'day', /^d(ays?)?$/],
-  [3_600_000, 'hour', /^h(ours?|rs?)?$/],
-  [60_000, 'minute', /^m(in(ute)?s?)?$/],
-  [1000, 'second', /^s(ec(ond)?s?)?$/],
-  [1, 'millisecond', /^(ms|millisecs?|milliseconds?)?$/],
-]
-
-/** `60000`, `'60000'` or `'1 minute'`. */
-function millisecondsOf(window: number | string): number {
-  const [, count = '', unit = ''] = /^([\d.]+)\s*([a-z]*)$/i.exec(String(window).trim()) ?? []
-  const ms = Number(count) * (UNITS.find(([, , pattern]) => pattern.test(unit.toLowerCase()))?.[0] ?? Number.NaN)
-  if (count !== '' && ms >= 1) return Math.trunc(ms)
-  throw expected('SLUICE_BAD_DURATION', "timeWindow as milliseconds or a text such as '1 minute'", window)
-}
-
-/** As @fastify/rate-limit says it: `1 minute`. */
-function textOf(seconds: number): string {
-  const [ms, name] = UNITS.slice(1).find(([size]) => seconds * 1000 >= size) ?? UNITS[4]!
-  const count = Math.round((seconds * 1000) / ms)
-  return `${count} ${name}${count === 1 ? '' : 's'}`
 }
