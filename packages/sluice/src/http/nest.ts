@@ -101,8 +101,8 @@ export const RateLimitDecision = createParamDecorator((_: unknown, context: Exec
 )
 
 interface AsyncOptions {
-  imports?: NonNullable<DynamicModule['imports']>
-  inject?: NonNullable<FactoryProvider['inject']>
+  imports?: DynamicModule['imports'] | undefined
+  inject?: FactoryProvider['inject'] | undefined
   useFactory: (...injected: never[]) => GuardOptions<NestView> | Guard | Promise<GuardOptions<NestView> | Guard>
 }
 

@@ -281,6 +281,27 @@ describe.each(PLATFORMS)('on %s', (_, adapter) => {
     expect(await ask('/a/one', { 'x-version': '1' })).toBe('200 default 4')
     expect(await ask('/a/one', { 'x-version': '2' })).toBe('200 default 2')
   })
+
+  test('options that are undefined are as if left out', async () => {
+    const nothing = { name: undefined, store: undefined, key: undefined, skip: undefined, headers: undefined } as object
+    const useFactory = () => ({ ...nothing, ...nine })
+    const skipped = pair('skipped', [SkipRateLimit(undefined)])
+    const own = pair('own', [
+      RateLimit({ key: undefined, cost: undefined, allow: undefined, policy: '5/m' } as object as Route & {
+        policy: '5/m'
+      }),
+    ])
+    const controllers = [pair('usual'), own, skipped]
+    for (const module of [
+      RateLimitModule.forRoot({ ...nothing, ...nine }),
+      RateLimitModule.forRootAsync({ imports: undefined, inject: undefined, useFactory }),
+    ]) {
+      const { ask } = await start({ imports: [module], controllers })
+      expect(await ask('/usual/one')).toBe('200 default 8')
+      expect(await ask('/own/one')).toBe('200 default 4')
+      expect(await ask('/skipped/one')).toBe('200')
+    }
+  })
 })
 
 test.each<[limits: unknown, message: string]>([
