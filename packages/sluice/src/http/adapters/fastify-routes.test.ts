@@ -519,3 +519,31 @@ test('options that are undefined are as if left out', async () => {
   app.get('/', hello)
   expect(await ask(app, '/')).toBe('200 default 4')
 })
+
+test('policy, key, cost and skip may look something up first', async () => {
+  const app = open()
+  // As a database answers: on a later turn of the event loop.
+  const lookUp = <const T>(value: T) => new Promise<T>(resolve => setImmediate(resolve, value))
+  const limit = {
+    policy: (r: FastifyView) => lookUp(r.header('x-plan') === 'pro' ? '9/m' : '5/m'),
+    key: (r: FastifyView) => lookUp(r.header('x-user') ?? 'nobody'),
+    unit: 'points',
+    cost: (r: FastifyView) => lookUp(r.raw.method === 'POST' ? 3 : 1),
+  } as const
+  const skip = (r: FastifyView) => lookUp(r.header('x-user') === 'operator')
+  let ran = 0
+  await app.register(rateLimit, { limits: { caller: limit }, skip, clock })
+  app.route({ method: ['GET', 'POST'], url: '/', handler: async () => ++ran })
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  const ask = async (user: string, plan: string, method = 'GET') => {
+    const response = await fetch(url, { method, headers: { 'x-user': user, 'x-plan': plan } })
+    await response.text()
+    return [response.status, ...leftIn(response.headers.get('ratelimit'))].join(' ')
+  }
+  expect(await ask('ann', 'free')).toBe('200 caller 4')
+  expect(await ask('ann', 'free', 'POST')).toBe('200 caller 1')
+  expect(await ask('ann', 'free', 'POST')).toBe('429 caller 1')
+  expect(await ask('bob', 'pro')).toBe('200 caller 8')
+  expect(await ask('operator', 'free')).toBe('200')
+  expect(ran).toBe(4)
+})
