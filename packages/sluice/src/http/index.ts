@@ -3,7 +3,7 @@ export { type AddressSource, clientAddress, type TrustProxy } from './address/cl
 export { decisionOf } from './guard/decision-of.ts'
 export { createGuard, type Guard } from './guard/guard.ts'
 export type { GuardEvent } from './guard/guard-event.ts'
-export type { GuardLimit, ResponseEnd } from './guard/guard-limit.ts'
+export type { GuardLimit, GuardLimits, LayeredGuardLimit, ResponseEnd } from './guard/guard-limit.ts'
 export type { GuardOptions, GuardSettings } from './guard/guard-options.ts'
 export type { OperatorTarget } from './guard/operators.ts'
 export { type Plans, plans } from './guard/plans.ts'

@@ -2,6 +2,7 @@ import { checkFunction, checkOptions, checkSyncFunction } from '../../check-opti
 import type { Duration } from '../../duration.ts'
 import { expected } from '../../errors.ts'
 import type { Key } from '../../limiter/key.ts'
+import { isLayers, type Layers } from '../../limiter/layers.ts'
 import type { LimitMode, LimitOptions, OnOutage } from '../../limiter/limits.ts'
 import { type PolicyLike, policyOf } from '../../policy.ts'
 import { Identity } from '../request/identity.ts'
@@ -20,9 +21,20 @@ export interface ResponseEnd {
 }
 
 /** One limit of a guard, as a user writes it. `r` is the framework's request with the facts of `RequestView` on top. */
-export interface GuardLimit<R = RequestView> {
+export interface GuardLimit<R = RequestView> extends GuardLimitSettings<R> {
   /** What is allowed, or a function (such as `plans()`) that chooses it for a request. */
   policy: PolicyLike | ((r: R) => PolicyLike | Promise<PolicyLike>)
+}
+
+/** A limit of several rates, each a limit of its own that is shown as `user:2/s`. The name means all of them. */
+export interface LayeredGuardLimit<R = RequestView> extends GuardLimitSettings<R> {
+  policy: Layers
+}
+
+/** The limits of a guard by their names. */
+export type GuardLimits<R = RequestView> = Readonly<Record<string, GuardLimit<R> | LayeredGuardLimit<R>>>
+
+interface GuardLimitSettings<R> {
   /** Who is counted together. Without `key` everybody is, and a refusal is a 503: it is not the caller's own quota. */
   key?: Identity<R> | ((r: R) => Key | number | undefined | Promise<Key | number | undefined>)
   /** False means that the limit does not apply. */
@@ -84,7 +96,7 @@ const SYNC_FUNCTIONS = ['countWhen', 'resetWhen'] as const
 const AT_ONCE = 'a response that has ended waits for nothing: let the handler leave what it found on the request'
 
 /** Refuses what cannot mean anything. What the limiter checks by itself is left to it. */
-export function checkedLimit(name: string, given: GuardLimit): GuardLimit {
+export function checkedLimit(name: string, given: AnyGuardLimit): AnyGuardLimit {
   const where = `limit '${name}'`
   if (typeof given !== 'object' || given === null) {
     throw expected('SLUICE_BAD_OPTION', `${where} as { policy, key?, … }`, given)
@@ -119,13 +131,15 @@ function checkUnit(unit: unknown, where: string): void {
   throw expected('SLUICE_BAD_OPTION', `${where} unit as printable ASCII such as 'requests' or 'tokens'`, unit)
 }
 
+type AnyGuardLimit = GuardLimit | LayeredGuardLimit
+
 function checkSettle(settle: GuardLimit['settle'], where: string): void {
   if (typeof settle === 'function') checkSyncFunction(`${where} settle`, settle, AT_ONCE)
   if (settle === undefined || settle === 'ms' || settle === 'bytes' || typeof settle === 'function') return
   throw expected('SLUICE_BAD_OPTION', `${where} settle 'ms', 'bytes' or a function of the response`, settle)
 }
 
-function checkRollout({ rollout, mode, key }: GuardLimit, where: string): void {
+function checkRollout({ rollout, mode, key }: AnyGuardLimit, where: string): void {
   if (rollout === undefined) return
   if (typeof rollout !== 'number' || !(rollout >= 0 && rollout <= 100)) {
     throw expected('SLUICE_BAD_OPTION', `${where} rollout from 0 to 100 percent`, rollout)
@@ -137,7 +151,7 @@ function checkRollout({ rollout, mode, key }: GuardLimit, where: string): void {
 const WAITING_KINDS: ReadonlySet<string> = new Set(['tokenBucket', 'leakyBucket', 'gcra'])
 
 /** A cost that is set aside does not drain until the response has ended, so a wait for it cannot be told. */
-function checkDelay(limit: GuardLimit, where: string): void {
+function checkDelay(limit: AnyGuardLimit, where: string): void {
   const { delay, policy } = limit
   if (delay === undefined) return
   if (setsAside(limit)) {
@@ -150,13 +164,14 @@ function checkDelay(limit: GuardLimit, where: string): void {
   if (delay !== 'all' && !(Number.isSafeInteger(delay) && delay >= 0)) {
     throw expected('SLUICE_BAD_OPTION', `${where} delay as a whole number, 0 or more, or 'all'`, delay)
   }
-  const { kind } = typeof policy === 'function' ? { kind: 'tokenBucket' } : policyOf(policy)
+  if (typeof policy === 'function') return
+  const kind = isLayers(policy) ? 'layers' : policyOf(policy).kind
   if (WAITING_KINDS.has(kind)) return
   throw expected('SLUICE_NOT_SUPPORTED', `${where} delay with tokenBucket, leakyBucket or gcra`, kind)
 }
 
 /** Whether its cost is only known when the response has ended: until then so much is set aside. */
-export function setsAside({ countWhen, settle, countAborted }: GuardLimit): boolean {
+export function setsAside({ countWhen, settle, countAborted }: AnyGuardLimit): boolean {
   return (countWhen ?? settle) !== undefined || countAborted === false
 }
 

@@ -10,18 +10,24 @@ import { SITE_OPTIONS, type SiteOptions } from '../request/request-reading.ts'
 import type { RefusalParts } from '../response/changed-refusal.ts'
 import type { HeaderFamily } from '../response/headers.ts'
 import type { GuardEvent } from './guard-event.ts'
-import { checkedLimit, GUARD_LIMIT_OPTIONS, type GuardLimit } from './guard-limit.ts'
+import {
+  checkedLimit,
+  GUARD_LIMIT_OPTIONS,
+  type GuardLimit,
+  type GuardLimits,
+  type LayeredGuardLimit,
+} from './guard-limit.ts'
 import type { PreflightOption } from './preflights.ts'
 
 /** What every adapter's `rateLimit` takes. */
 export type GuardOptions<R = RequestView> = GuardSettings<R> & (OneLimit<R> | SeveralLimits<R>)
 
 /** Short for one limit named `default`, by client address unless `key` says otherwise. */
-export type OneLimit<R = RequestView> = GuardLimit<R> & { limits?: never }
+export type OneLimit<R = RequestView> = (GuardLimit<R> | LayeredGuardLimit<R>) & { limits?: never }
 
 export interface SeveralLimits<R = RequestView> {
   /** All of them or none of them. */
-  limits: Readonly<Record<string, GuardLimit<R>>>
+  limits: GuardLimits<R>
   policy?: never
 }
 
@@ -67,7 +73,7 @@ const SHORTEST_SECRET = 16
 /** The options of a guard as it works by them, and the limits that they mean, each checked. */
 export interface CheckedOptions {
   readonly settings: GuardSettings
-  readonly limits: Readonly<Record<string, GuardLimit>>
+  readonly limits: GuardLimits
   readonly lookupMs: number
 }
 
@@ -116,7 +122,7 @@ function checkNames(given: GuardOptions, known: readonly string[]): GuardOptions
 }
 
 /** The limits by their names, without options that are `undefined`. */
-export function checkedLimits(limits: Readonly<Record<string, GuardLimit>>): Readonly<Record<string, GuardLimit>> {
+export function checkedLimits(limits: GuardLimits): GuardLimits {
   if (typeof limits !== 'object' || limits === null || Array.isArray(limits) || Object.keys(limits).length === 0) {
     throw expected('SLUICE_BAD_OPTION', 'limits as an object of at least one named limit', limits)
   }

@@ -7,6 +7,7 @@ import { ChargedDecision } from '../../limiter/charged-decision.ts'
 import { noticed } from '../../limiter/create.ts'
 import type { LimitInspection } from '../../limiter/inspection.ts'
 import { encodeKey } from '../../limiter/key.ts'
+import { type LayerNames, splitLayers } from '../../limiter/layers.ts'
 import type { LimiterOptions } from '../../limiter/limiter.ts'
 import type { LimitMode, LimitOptions } from '../../limiter/limits.ts'
 import { NamedLimiter } from '../../limiter/named-limiter.ts'
@@ -63,6 +64,7 @@ export class Guard {
   private readonly offLimits = new Set<string>()
   /** Not named `limits`: adapters take options or a guard, and the types of `r` in a user's functions come from both. */
   private readonly bound: Readonly<Record<string, LimitOptions<RequestFacts, 'sync' | 'async'>>>
+  private readonly layers: LayerNames
   private readonly site: Site
   private readonly lists: AccessLists
   private readonly preflights: Preflights | undefined
@@ -85,11 +87,13 @@ export class Guard {
   private looksForForwarding = 100
 
   constructor(options: GuardOptions, isForRoute = false) {
-    const { settings, limits, lookupMs } = checkGuardOptions(options)
+    const { settings, limits: given, lookupMs } = checkGuardOptions(options)
+    const { limits, layers } = splitLayers<GuardLimit>(given)
+    this.layers = layers
     const { name = 'default', prefix = 'sluice', onDecision, skip } = settings
     this.ownStore = settings.store === undefined
     this.fieldName = settings.name === undefined ? '' : quoted(settings.name).slice(1, -1)
-    this.routes = new RouteGuards((route, own) => new Guard(withRoute(this.settings, limits, route, own), true))
+    this.routes = new RouteGuards((route, own) => new Guard(withRoute(this.settings, given, route, own), true))
     this.reporter = new Reporter(settings)
     const onEvent = (event: GuardEvent) => this.reporter.event(event)
     const store = storeFor<RequestFacts>({ ...settings, onEvent } as LimiterOptions<RequestFacts>, name)
@@ -110,7 +114,7 @@ export class Guard {
       false,
     )
     this.limiter = limiter
-    this.operators = new Operators(this.limiter, limits, this.safe, this.site)
+    this.operators = new Operators(this.limiter, limits, layers, this.safe, this.site)
     if (!isForRoute) noticed(limiter)
     const bucketId = (bucket: readonly string[]) => hashOf(encodeKey([prefix, name, ...bucket], name)).slice(0, 16)
     this.responseFields = new ResponseFields(
@@ -149,8 +153,9 @@ export class Guard {
 
   /** The kill switch: of one limit, or of all of them. Without a mode they are again as they were configured. */
   setMode(mode: LimitMode | undefined, limit?: string): void {
-    const isOfRoutes = limit !== undefined && !Object.hasOwn(this.bound, limit) && this.routes.have(limit)
-    const names = limit === undefined ? Object.keys(this.bound) : isOfRoutes ? [] : [limit]
+    const isOfRoutes = limit !== undefined && !this.hasItself(limit) && this.routes.have(limit)
+    const own = limit === undefined ? Object.keys(this.bound) : (this.layers.get(limit) ?? [limit])
+    const names = isOfRoutes ? [] : own
     for (const name of names) {
       const next = mode ?? this.bound[name]?.mode ?? 'enforce'
       this.limiter.setMode(name, next)
@@ -163,7 +168,11 @@ export class Guard {
 
   /** Whether the guard or one of its routes has the limit; all of them, where none is named. */
   has(limit: string | undefined): boolean {
-    return limit === undefined || Object.hasOwn(this.bound, limit) || this.routes.have(limit)
+    return limit === undefined || this.hasItself(limit) || this.routes.have(limit)
+  }
+
+  private hasItself(limit: string): boolean {
+    return Object.hasOwn(this.bound, limit) || this.layers.has(limit)
   }
 
   /** Forgets what is counted for a key. */
@@ -251,7 +260,7 @@ export class Guard {
   /** Those of this guard, or of the route that alone has the limit or that is named. */
   private operatorsFor(call: string, target: OperatorTarget): Operators {
     const { limit, route } = Object(target) as Partial<OperatorTarget>
-    if (route === undefined && typeof limit === 'string' && Object.hasOwn(this.bound, limit)) return this.operators
+    if (route === undefined && typeof limit === 'string' && this.hasItself(limit)) return this.operators
     const found = typeof limit === 'string' ? this.routes.having(limit, route) : []
     if (found.length === 1) return found[0]![1].operators
     if (found.length > 1) {

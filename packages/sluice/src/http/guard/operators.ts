@@ -4,6 +4,7 @@ import type { Duration } from '../../duration.ts'
 import { expected } from '../../errors.ts'
 import type { LimitInspection } from '../../limiter/inspection.ts'
 import { encodeKey, type Key } from '../../limiter/key.ts'
+import { type LayerNames, quoted } from '../../limiter/layers.ts'
 import { andThen, type Maybe } from '../../maybe.ts'
 import { type Policy, type PolicyLike, policyOf } from '../../policy.ts'
 import { Identity, keyFrom } from '../request/identity.ts'
@@ -32,39 +33,40 @@ export interface OperatorTarget {
 export class Operators {
   private readonly limiter: GuardLimiter
   private readonly limits: Readonly<Record<string, GuardLimit>>
+  private readonly layers: LayerNames
   private readonly safe: readonly SafeLimit[]
   private readonly site: Site
 
   constructor(
     limiter: GuardLimiter,
     limits: Readonly<Record<string, GuardLimit>>,
+    layers: LayerNames,
     safe: readonly SafeLimit[],
     site: Site,
   ) {
     this.limiter = limiter
     this.limits = limits
+    this.layers = layers
     this.safe = safe
     this.site = site
   }
 
   reset(target: OperatorTarget): Maybe<void> {
-    const { limit } = target
-    return this.each('reset', target, [], subject => this.limiter.reset(subject, { limits: [limit] }))
+    return this.each('reset', target, [], (subject, limit) => this.limiter.reset(subject, { limits: [limit] }))
   }
 
   block(target: OperatorTarget & { for: Duration | 'forever' }): Maybe<void> {
-    const { limit, for: time } = target
-    return this.each('block', target, ['for'], subject => this.limiter.block(subject, { limit, for: time }))
+    const { for: time } = target
+    return this.each('block', target, ['for'], (subject, limit) => this.limiter.block(subject, { limit, for: time }))
   }
 
   unblock(target: OperatorTarget): Maybe<void> {
-    const { limit } = target
-    return this.each('unblock', target, [], subject => this.limiter.unblock(subject, { limit }))
+    return this.each('unblock', target, [], (subject, limit) => this.limiter.unblock(subject, { limit }))
   }
 
   penalize(target: OperatorTarget & { cost: number }): Maybe<void> {
     const { cost } = target
-    return this.limiter.penalize(this.only('penalize', target, ['cost']), { cost })
+    return inTurn(this.ofLayers(target), one => this.limiter.penalize(this.only('penalize', one, ['cost']), { cost }))
   }
 
   set(target: OperatorTarget & { remaining: number }): Maybe<void> {
@@ -93,13 +95,17 @@ export class Operators {
     call: string,
     target: OperatorTarget,
     further: readonly string[],
-    change: (subject: RequestFacts) => Maybe<void>,
+    change: (subject: RequestFacts, limit: string) => Maybe<void>,
   ): Maybe<void> {
-    const policies = this.policies(call, target, further)
-    return policies.reduce<Maybe<void>>(
-      (done, policy) => andThen(done, () => change(this.subject(target, policy))),
-      undefined,
+    return inTurn(this.ofLayers(target), one =>
+      inTurn(this.policies(call, one, further), policy => change(this.subject(one, policy), one.limit)),
     )
+  }
+
+  /** The target in each layer of its limit. */
+  private ofLayers<T extends OperatorTarget>(target: T): T[] {
+    const names = this.layers.get(target.limit) ?? [target.limit]
+    return names.map(limit => ({ ...target, limit }))
   }
 
   private only(call: string, target: OperatorTarget, further: readonly string[]): RequestFacts {
@@ -111,6 +117,10 @@ export class Operators {
   private policies(call: string, target: OperatorTarget, further: readonly string[]): readonly (Policy | undefined)[] {
     const where = `guard.${call}()`
     const { limit, policy } = checkOptions(where, target, ['limit', 'key', 'route', 'policy', ...further])
+    const layers = this.layers.get(limit)
+    if (layers !== undefined) {
+      throw expected('SLUICE_UNKNOWN_LIMIT', `${where} with the name of one layer (${quoted(layers)})`, limit)
+    }
     const own = this.limits[limit]!.policy
     if (typeof own !== 'function') {
       if (policy === undefined) return [undefined]
@@ -161,6 +171,10 @@ export class Operators {
     const found = this.site.addressOf(text.replace(/\/\d+$/, ''))
     return found === UNKNOWN ? undefined : found
   }
+}
+
+function inTurn<T>(items: readonly T[], change: (item: T) => Maybe<void>): Maybe<void> {
+  return items.reduce<Maybe<void>>((done, item) => andThen(done, () => change(item)), undefined)
 }
 
 /** What a guard calls a client whose address it does not know. */

@@ -2,7 +2,7 @@ import { checkOptions } from '../../check-options.ts'
 import { expected } from '../../errors.ts'
 import { ip } from '../request/identity.ts'
 import type { RequestView } from '../request/request-facts.ts'
-import { GUARD_LIMIT_OPTIONS, type GuardLimit } from './guard-limit.ts'
+import { GUARD_LIMIT_OPTIONS, type GuardLimit, type GuardLimits, type LayeredGuardLimit } from './guard-limit.ts'
 import { checkedLimits, type GuardOptions, type GuardSettings, oneLimit } from './guard-options.ts'
 
 /**
@@ -11,18 +11,14 @@ import { checkedLimits, type GuardOptions, type GuardSettings, oneLimit } from '
  * addresses that no limit concerns.
  */
 export type Route<R = RequestView> = { allow?: readonly string[] | undefined } & (
-  | { limits: Readonly<Record<string, GuardLimit<R>>>; cost?: NonNullable<GuardLimit<R>['cost']> }
+  | { limits: GuardLimits<R>; cost?: NonNullable<GuardLimit<R>['cost']> }
   | GuardLimit<R>
+  | LayeredGuardLimit<R>
   | { cost: NonNullable<GuardLimit<R>['cost']> }
 )
 
 /** The options of a guard for one route. What the route adds counts for itself unless it names a `bucket`. */
-export function withRoute(
-  settings: GuardSettings,
-  limits: Readonly<Record<string, GuardLimit>>,
-  route: string,
-  given: Route,
-): GuardOptions {
+export function withRoute(settings: GuardSettings, limits: GuardLimits, route: string, given: Route): GuardOptions {
   const own = checkRoute(`rateLimit of ${route}`, given)
   const kept = Object.entries(settings).filter(
     ([option]) => option !== 'limits' && !GUARD_LIMIT_OPTIONS.includes(option),
@@ -42,7 +38,7 @@ export function checkRoute(where: string, given: Route): Route {
   throw expected('SLUICE_BAD_OPTION', `${where} as { policy }, { limits } or { cost }`, given)
 }
 
-function ownLimits(route: string, own: Route): Readonly<Record<string, GuardLimit>> {
+function ownLimits(route: string, own: Route): GuardLimits {
   if (!('limits' in own) && !('policy' in own)) return {}
   const limits = 'limits' in own ? own.limits : { default: { key: ip(), ...oneLimit(own) } }
   return Object.fromEntries(
@@ -51,7 +47,7 @@ function ownLimits(route: string, own: Route): Readonly<Record<string, GuardLimi
 }
 
 /** Limits that have no cost of their own take the route's. */
-function atCost(limits: Readonly<Record<string, GuardLimit>>, own: Route): Readonly<Record<string, GuardLimit>> {
+function atCost(limits: GuardLimits, own: Route): GuardLimits {
   if (!('cost' in own) || 'policy' in own || own.cost === undefined) return limits
   const { cost } = own
   return Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, { cost, ...limit }]))
