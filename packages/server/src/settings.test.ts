@@ -64,12 +64,20 @@ test.each<[name: keyof ServiceSettings, text: string, value: string | number]>([
   ['secret', 'sixteen letters!', 'sixteen letters!'],
   ['counting', 'apart', 'apart'],
   ['shadow', 'on', 'on'],
+  ['mergeDomains', 'on', 'on'],
+  ['responseHeaders', 'on', 'on'],
+  ['resetHeader', 'X-RateLimit-Reset', 'X-RateLimit-Reset'],
   ['store', 'redis://:pass word@host', 'redis://:pass word@host'],
 ])('%s may be %j', (name, text, value) => {
   expect(readSettings({}, { [SETTINGS[name].env]: text })[name]).toBe(value)
 })
 
 test.each<[name: keyof ServiceSettings, text: string]>([
+  ['mergeDomains', 'yes'],
+  ['responseHeaders', 'yes'],
+  ['limitHeader', 'X RateLimit'],
+  ['limitHeader', 'X-Limit:'],
+  ['limitHeader', 'x'.repeat(65)],
   ['httpPort', '65536'],
   ['httpPort', '-1'],
   ['httpPort', '80.0'],

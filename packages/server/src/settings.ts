@@ -21,6 +21,7 @@ const token = (text: string) => (/^[!-~]+$/.test(text) ? text : undefined)
 const LONGEST_SOCKET_PATH = 103
 const socketPath = (text: string) =>
   Buffer.byteLength(text) <= LONGEST_SOCKET_PATH && !text.includes('\0') ? text : undefined
+const headerName = (text: string) => (/^[\w!#$%&'*+.^`|~-]{1,64}$/.test(text) ? text : undefined)
 const hostNames = (text: string) => (/^[\w.-]+(,[\w.-]+)*$/.test(text) ? text : undefined)
 const DURATION = /^(\d{1,6})(ms|s|m)$/
 const MS = { ms: 1, s: 1000, m: 60_000 }
@@ -35,6 +36,14 @@ const LOG_FORMATS = ['text', 'json'] as const
 export const SETTINGS = {
   rules: setting('rules', 'SLUICE_RULES', '', text, 'a file', 'Our own rules: limits by attribute.'),
   envoy: setting('envoy', 'SLUICE_ENVOY', '', text, 'a file or folder', 'Rules of envoyproxy/ratelimit, as they are.'),
+  mergeDomains: setting(
+    'merge-domains',
+    'SLUICE_MERGE_DOMAINS',
+    'off',
+    oneOf('off', 'on'),
+    'off or on',
+    'Files of one domain in the folder of --envoy are read as one; without it a domain has one file.',
+  ),
   store: setting(
     'store',
     'SLUICE_STORE',
@@ -134,6 +143,17 @@ export const SETTINGS = {
     'off or on',
     'Envoy is always told OK; the statuses still say what would have been.',
   ),
+  responseHeaders: setting(
+    'response-headers',
+    'SLUICE_RESPONSE_HEADERS',
+    'off',
+    oneOf('off', 'on'),
+    'off or on',
+    'Envoy is told to add headers to its answers: of the descriptor that refuses, or has the least left.',
+  ),
+  limitHeader: header('limit-header', 'SLUICE_LIMIT_HEADER', 'RateLimit-Limit', 'how much there is in a period'),
+  remainingHeader: header('remaining-header', 'SLUICE_REMAINING_HEADER', 'RateLimit-Remaining', 'how much is left'),
+  resetHeader: header('reset-header', 'SLUICE_RESET_HEADER', 'RateLimit-Reset', 'in how many seconds there is more'),
   lameDuck: setting(
     'lame-duck',
     'SLUICE_LAME_DUCK',
@@ -224,6 +244,17 @@ function setting<T extends string | number>(
   meaning: string,
 ): Setting<T extends number ? number : string> {
   return { flag, env, otherwise, read, expects, meaning } as unknown as Setting<T extends number ? number : string>
+}
+
+function header(flag: string, env: string, otherwise: string, what: string): Setting<string> {
+  return setting(
+    flag,
+    env,
+    otherwise,
+    headerName,
+    'the name of a header',
+    `With --response-headers, which one tells ${what}.`,
+  )
 }
 
 function oneOf(...values: readonly string[]): (text: string) => string | undefined {

@@ -5,7 +5,11 @@ import { rulesAt } from './rules-at.ts'
 import { EXIT, type Invocation, UsageError } from './usage.ts'
 
 /** `sluice check`: everything that is wrong with rules, and what works but is seldom meant. */
-export function check({ operands: [path, ...more], flags: { replicas, store }, json }: Invocation): number {
+export function check({
+  operands: [path, ...more],
+  flags: { replicas, store, 'merge-domains': mergeDomains },
+  json,
+}: Invocation): number {
   if (path === undefined || more.length > 0) throw new UsageError('expected sluice check <file or folder>')
   if (replicas !== undefined && !/^[1-9]\d{0,5}$/.test(replicas)) {
     throw new UsageError(`expected --replicas as a number, 1 or more, got '${replicas}'`)
@@ -15,7 +19,7 @@ export function check({ operands: [path, ...more], flags: { replicas, store }, j
     ...(store !== undefined && { store }),
   }
   try {
-    const { limits, warnings } = reportOf(path, context)
+    const { limits, warnings } = reportOf(path, context, mergeDomains)
     if (json) console.log(JSON.stringify({ ok: true, limits, problems: [], warnings }))
     else {
       for (const warning of warnings) console.error(`${path}: warning: ${warning.message} [${warning.code}]`)
@@ -29,7 +33,7 @@ export function check({ operands: [path, ...more], flags: { replicas, store }, j
   }
 }
 
-function reportOf(path: string, context: WarningContext): RulesReport {
-  const rules = rulesAt(path)
+function reportOf(path: string, context: WarningContext, mergeDomains: string | undefined): RulesReport {
+  const rules = rulesAt(path, mergeDomains)
   return rules.language === 'own' ? rulesReport(rules.loaded, context) : descriptorsReport(rules.loaded, context)
 }

@@ -13,14 +13,15 @@ import { StartError } from './start-error.ts'
 import { type Environment, EXIT, type Invocation, UsageError } from './usage.ts'
 
 const SOCKET = SETTINGS.adminSocket.flag
+const MERGE = SETTINGS.mergeDomains.flag
 
 /** Each with the flags it takes. */
 const COMMANDS: Readonly<
   Record<string, { flags: readonly string[]; run(call: Invocation): number | Promise<number> }>
 > = {
   serve: { flags: Object.values(SETTINGS).map(({ flag }) => flag), run: serve },
-  check: { flags: ['json', 'replicas', 'store'], run: check },
-  explain: { flags: ['json'], run: explain },
+  check: { flags: ['json', 'replicas', 'store', MERGE], run: check },
+  explain: { flags: ['json', MERGE], run: explain },
   modes: { flags: ['json', SOCKET], run: modes },
   reset: { flags: ['json', SOCKET, 'limit'], run: reset },
   block: { flags: ['json', SOCKET, 'limit', 'for'], run: block },

@@ -7,12 +7,20 @@ import { rulesAt } from './rules-at.ts'
 import { EXIT, type Invocation, UsageError } from './usage.ts'
 
 /** `sluice explain`: which rules match a request, and why. */
-export function explain({ operands: [path, ...words], json }: Invocation): number {
+export function explain({
+  operands: [path, ...words],
+  flags: { 'merge-domains': mergeDomains },
+  json,
+}: Invocation): number {
   if (path === undefined || words.length === 0) throw new UsageError('expected sluice explain <file> <request>')
-  const rules = rulesAt(path)
+  const rules = rulesAt(path, mergeDomains)
   if (rules.language === 'envoy') {
     const request = attempt(() => questionOf(requestFromJson(words.join(' '))))
-    return print(rls(rules.loaded.parsed).explain(request), descriptorLine, json)
+    return print(
+      rls(rules.loaded.parsed, { mergeDomains: mergeDomains === 'on' }).explain(request),
+      descriptorLine,
+      json,
+    )
   }
   const { subject, cost } = attempt(() => checkRequestOf(requestOf(words)))
   const limiter = rulesLimiter(rules.loaded.parsed)

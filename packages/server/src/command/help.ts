@@ -15,13 +15,13 @@ const OPERATE = `[--${SETTINGS.adminSocket.flag} path]
 Asks the service that listens on this unix socket (or on that of ${SETTINGS.adminSocket.env}), as the same user.`
 
 const HELP: Readonly<Record<string, string>> = {
-  check: `sluice check <file or folder> [--json] [--replicas n] [--store address]
+  check: `sluice check <file or folder> [--json] [--replicas n] [--store address] [--merge-domains on]
 
 Reads rules of Sluice, or those of envoyproxy/ratelimit, and says every mistake with its file, line and column.
 Warnings have codes and do not fail: lone-fixed-window, address-only-key, login-and-health, memory-with-replicas,
 small-sliding-window.
 Ends with 0 where the rules can be used, with 1 where they cannot, with 2 where it was called wrongly.`,
-  explain: `sluice explain <file> <request> [--json]
+  explain: `sluice explain <file> <request> [--json] [--merge-domains on]
 
 Says for every limit whether it applies to the request, and why; nothing is counted.
 sluice explain rules.yaml ip=203.0.113.7 route=/search cost=5`,

@@ -49,7 +49,9 @@ export class Engine {
       secret: settings.secret || randomBytes(32).toString('hex'),
       counting: settings.counting as 'together' | 'apart',
       shadow: settings.shadow === 'on',
+      mergeDomains: settings.mergeDomains === 'on',
       metrics: this.metrics,
+      headers: headersOf(settings),
       onDescriptors: {
         noRules: () => warn('Envoy asked, and there are no rules for it: start with --envoy <file or folder>'),
         unknownDomain: domain =>
@@ -101,6 +103,11 @@ export class Engine {
   close(): Promise<void> {
     return this.opened.close()
   }
+}
+
+function headersOf({ responseHeaders, limitHeader, remainingHeader, resetHeader }: ServiceSettings) {
+  if (responseHeaders === 'off') return undefined
+  return { limit: limitHeader, remaining: remainingHeader, reset: resetHeader }
 }
 
 /** What the decision endpoint needs of the rules. */

@@ -8,6 +8,7 @@ import { LiveRules, type LiveRulesOptions, type Reload } from '../rules/live.ts'
 import { type LoadedDescriptors, type LoadedRules, loadDescriptors, loadRules } from '../rules/load.ts'
 import { problemText } from '../rules/problems.ts'
 import { descriptorsReport, type RulesReport, rulesReport } from '../rules/report.ts'
+import type { SourceFile } from '../rules/source-files.ts'
 import type { WarningContext } from '../rules/warnings.ts'
 import type { ServiceSettings } from '../settings.ts'
 import type { Log } from './log.ts'
@@ -38,14 +39,18 @@ export class RulesFiles {
   private readonly envoy: LiveRules<LoadedDescriptors> | undefined
 
   /** Throws `RulesFileError` where the files cannot be used as they are. */
-  constructor({ rules, envoy }: Pick<ServiceSettings, 'rules' | 'envoy'>, log: Log, hooks: RulesFilesHooks) {
+  constructor(
+    { rules, envoy, mergeDomains }: Pick<ServiceSettings, 'rules' | 'envoy' | 'mergeDomains'>,
+    log: Log,
+    hooks: RulesFilesHooks,
+  ) {
     this.log = log
     this.hooks = hooks
     const path = rules !== '' || envoy !== '' ? rules : SAMPLE
     this.own = path === '' ? undefined : this.follow({ path, load: loadRules, changes: ruleChanges })
     try {
-      this.envoy =
-        envoy === '' ? undefined : this.follow({ path: envoy, load: loadDescriptors, changes: descriptorChanges })
+      const load = (sources: readonly SourceFile[]) => loadDescriptors(sources, mergeDomains === 'on')
+      this.envoy = envoy === '' ? undefined : this.follow({ path: envoy, load, changes: descriptorChanges })
     } catch (error) {
       this.own?.close()
       throw error

@@ -4,7 +4,7 @@ import type { Throttle } from '../resp/throttle/throttle.ts'
 import { CurrentRules } from './current-rules.ts'
 import type { Decider } from './decider.ts'
 import { type ChecksOptions, LocalChecks } from './local-checks.ts'
-import { type DescriptorsEvents, LocalDescriptors } from './local-descriptors.ts'
+import { type DescriptorsEvents, type HeaderNames, LocalDescriptors } from './local-descriptors.ts'
 import { LocalOperations } from './local-operations.ts'
 import { HeldReservations, SealedReservations } from './reservations.ts'
 
@@ -14,11 +14,13 @@ export interface ParsedRules {
   readonly envoy: readonly unknown[]
 }
 
-export interface LocalOptions extends ChecksOptions, Pick<RlsOptions, 'counting' | 'shadow'> {
+export interface LocalOptions extends ChecksOptions, Pick<RlsOptions, 'counting' | 'shadow' | 'mergeDomains'> {
   readonly store: Store
   readonly throttle: Throttle
   readonly onEvent: NonNullable<RlsOptions['onEvent']>
   readonly onDescriptors: DescriptorsEvents
+  /** Which headers Envoy is told to add to its answers; none without it. */
+  readonly headers?: HeaderNames | undefined
   /** Seals the ids of reservations in a store that processes share. */
   readonly secret: string
 }
@@ -42,16 +44,23 @@ export class LocalDecider implements Decider {
     this.options = options
     this.checks = new LocalChecks(rules, reservations, options)
     this.operations = new LocalOperations(rules)
-    this.descriptors = new LocalDescriptors(metrics, options.onDescriptors)
+    this.descriptors = new LocalDescriptors(metrics, options.onDescriptors, options.headers)
     this.throttle = throttle
   }
 
   /** Uses rules from now on, or throws `RulesError` and keeps those it has. */
   use({ own, envoy }: ParsedRules): void {
-    const { store, onEvent, counting, shadow, metrics } = this.options
+    const { store, onEvent, counting, shadow, mergeDomains, metrics } = this.options
     const rules = own === undefined ? undefined : rulesLimiter<'sync' | 'async'>(own, { store, onEvent })
     const onDecision: RlsOptions['onDecision'] = response => metrics.descriptors(response)
-    const options = { store, onEvent, onDecision, ...(counting && { counting }), ...(shadow && { shadow }) }
+    const options = {
+      store,
+      onEvent,
+      onDecision,
+      ...(counting && { counting }),
+      ...(shadow && { shadow }),
+      ...(mergeDomains && { mergeDomains }),
+    }
     const descriptors = envoy.length === 0 ? undefined : rls(envoy, options)
     this.rules.replace(rules)
     this.descriptors.replace(descriptors)

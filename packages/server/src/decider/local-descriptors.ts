@@ -1,6 +1,7 @@
 import { type Rls, RlsError, type RlsRequest, type RlsResponse, type RlsStatus } from 'sluice/rules'
 import type { Awaitable } from '../awaitable.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { uint32 } from '../rls/carried-numbers.ts'
 import { GrpcError } from '../rls/grpc/grpc-status.ts'
 import {
   OK,
@@ -9,6 +10,7 @@ import {
   type RateLimitResponse,
   type RateLimitService,
   type Status,
+  type WireEntry,
 } from '../rls/service.ts'
 
 /** What is probably a mistake in what Envoy asks; told each time. */
@@ -17,15 +19,24 @@ export interface DescriptorsEvents {
   unknownDomain(domain: string): void
 }
 
+/** The names of the headers that Envoy is told to add to its answers. */
+export interface HeaderNames {
+  readonly limit: string
+  readonly remaining: string
+  readonly reset: string
+}
+
 /** Envoy's rate limit service by the descriptor files that are loaded. */
 export class LocalDescriptors implements RateLimitService {
   private readonly metrics: Metrics
   private readonly on: DescriptorsEvents
+  private readonly headers: HeaderNames | undefined
   private rules: Rls | undefined
 
-  constructor(metrics: Metrics, on: DescriptorsEvents) {
+  constructor(metrics: Metrics, on: DescriptorsEvents, headers?: HeaderNames) {
     this.metrics = metrics
     this.on = on
+    this.headers = headers
   }
 
   replace(rules: Rls | undefined): void {
@@ -47,7 +58,7 @@ export class LocalDescriptors implements RateLimitService {
     }
     const answered = (response: RlsResponse) => {
       this.metrics.took((performance.now() - startedAt) / 1000)
-      return answerOf(response)
+      return answerOf(response, this.headers)
     }
     const failed = (error: unknown): never => {
       throw told(error)
@@ -66,8 +77,23 @@ export function questionOf(request: RateLimitRequest): RlsRequest {
   return request as RlsRequest
 }
 
-function answerOf({ overall, statuses }: RlsResponse): RateLimitResponse {
-  return { overall: overall === 'OK' ? OK : OVER_LIMIT, statuses: statuses.map(statusOf) }
+function answerOf({ overall, statuses }: RlsResponse, names: HeaderNames | undefined): RateLimitResponse {
+  const answer = { overall: overall === 'OK' ? OK : OVER_LIMIT, statuses: statuses.map(statusOf) } as const
+  return names === undefined ? answer : { ...answer, headers: headersOf(answer.statuses, names) }
+}
+
+/** Of the status that a client has to heed: one that refuses, or else the one with the least left. */
+function headersOf(statuses: readonly Status[], names: HeaderNames): WireEntry[] {
+  const left = ({ code, limitRemaining }: Status) => (code === OVER_LIMIT ? -1 : limitRemaining)
+  const limited = statuses.filter(({ currentLimit }) => currentLimit !== undefined)
+  const [first, ...others] = limited
+  if (first === undefined) return []
+  const status = others.reduce((least, other) => (left(other) < left(least) ? other : least), first)
+  return [
+    { key: names.limit, value: `${status.currentLimit!.requestsPerUnit}` },
+    { key: names.remaining, value: `${uint32(status.limitRemaining)}` },
+    { key: names.reset, value: `${uint32(Math.ceil((status.resetMs ?? 0) / 1000))}` },
+  ]
 }
 
 function statusOf({ code, currentLimit, limitRemaining = 0, durationUntilResetMs }: RlsStatus): Status {

@@ -32,7 +32,7 @@ export function loadRules(sources: readonly SourceFile[]): LoadedRules {
 }
 
 /** Throws `RulesFileError` with everything that is wrong with any of the files. */
-export function loadDescriptors(sources: readonly SourceFile[]): LoadedDescriptors {
+export function loadDescriptors(sources: readonly SourceFile[], mergeDomains = false): LoadedDescriptors {
   const files: YamlFile[] = []
   const problems: Problem[] = []
   for (const source of sources) {
@@ -45,7 +45,7 @@ export function loadDescriptors(sources: readonly SourceFile[]): LoadedDescripto
   }
   if (problems.length > 0) throw new RulesFileError(problems)
   const parsed = files.map(({ value }) => value)
-  return { parsed, domains: withPositions(files, () => readDescriptorFiles(parsed)) }
+  return { parsed, domains: withPositions(files, () => readDescriptorFiles(parsed, { mergeDomains })) }
 }
 
 function isTextInRules(key: string): boolean {

@@ -11,33 +11,43 @@ const MEMBERS = ['key', 'value', 'rate_limit', 'rate_limits', 'descriptors', 'me
 /** Deeper than any request goes; and a file that holds itself ends somewhere. */
 const DEEPEST = 64
 
+export interface DescriptorFileOptions {
+  /** Files of one domain are read as one; else a domain has one file. A descriptor that stands twice is a mistake either way. */
+  mergeDomains?: boolean
+}
+
 /** Checks parsed files for envoyproxy/ratelimit; throws `RulesError` with everything that is wrong with any of them. */
-export function readDescriptorFiles(files: readonly unknown[]): Domains {
+export function readDescriptorFiles(
+  files: readonly unknown[],
+  { mergeDomains = false }: DescriptorFileOptions = {},
+): Domains {
   return readFiles(files, nodes => {
-    const domains = new Map<string, Level>()
-    for (const node of nodes) {
-      const file = readFile(node)
-      if (file === undefined) continue
-      if (domains.has(file.domain)) node.member('domain').wrong('a domain of its own (duplicate domain)')
-      domains.set(file.domain, file.level)
-    }
+    const domains = new Map<string, Map<string, Values>>()
+    for (const node of nodes) readFile(node, domains, mergeDomains)
     return domains
   })
 }
 
-function readFile(node: ConfigNode): { domain: string; level: Level } | undefined {
+function readFile(node: ConfigNode, domains: Map<string, Map<string, Values>>, mergeDomains: boolean): void {
   const members = node.members('a file with domain and descriptors', ['domain', 'descriptors'])
-  if (members === undefined) return undefined
+  if (members === undefined) return
   const domain = node.member('domain').spelt('a domain that is not empty')
   if (domain === '') node.member('domain').wrong('a domain that is not empty')
-  const descriptors = members.get('descriptors')
-  const level = readLevel(descriptors, domain ?? '', 1)
-  return domain === undefined ? undefined : { domain, level }
+  const level = domain === undefined ? undefined : domains.get(domain)
+  const read = readLevel(members.get('descriptors'), domain ?? '', 1, mergeDomains ? level : undefined)
+  if (level !== undefined && !mergeDomains) {
+    node.member('domain').wrong('a domain of its own (duplicate domain)')
+  }
+  if (domain !== undefined) domains.set(domain, read)
 }
 
 /** The rules of a list; an empty one or none at all is a level without rules. */
-function readLevel(node: ConfigNode | undefined, parent: string, depth: number): Level {
-  const level = new Map<string, Values>()
+function readLevel(
+  node: ConfigNode | undefined,
+  parent: string,
+  depth: number,
+  level: Map<string, Values> = new Map(),
+): Map<string, Values> {
   if (node === undefined || node.value === null) return level
   if (Array.isArray(node.value) && node.value.length === 0) return level
   if (depth > DEEPEST) {

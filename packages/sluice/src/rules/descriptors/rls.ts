@@ -2,7 +2,7 @@ import { expected } from '../../errors.ts'
 import type { LimiterOptions } from '../../limiter/limiter.ts'
 import { NamedLimiter } from '../../limiter/named-limiter.ts'
 import { andThen, type Maybe } from '../../maybe.ts'
-import { type Domains, readDescriptorFiles } from './descriptor-file.ts'
+import { type DescriptorFileOptions, type Domains, readDescriptorFiles } from './descriptor-file.ts'
 import { type DescriptorExplanation, explainMatch } from './explain.ts'
 import { batchesOf, type HitBatch } from './hit-batch.ts'
 import { hitsFor } from './hits.ts'
@@ -12,7 +12,9 @@ import { counterLimits, counterRefs } from './rule-counters.ts'
 import { type RlsResponse, responseOf } from './statuses.ts'
 import { takeAll, takeApart } from './taking.ts'
 
-export interface RlsOptions extends Pick<LimiterOptions, 'store' | 'clock' | 'prefix' | 'onEvent'> {
+export interface RlsOptions
+  extends Pick<LimiterOptions, 'store' | 'clock' | 'prefix' | 'onEvent'>,
+    DescriptorFileOptions {
   /**
    * `'together'` charges all descriptors of a request or none of them; `'apart'` each by itself, refused hits included,
    * as envoyproxy/ratelimit does.
@@ -37,11 +39,11 @@ export interface Rls {
 
 /** The rules of parsed files for envoyproxy/ratelimit; throws `RulesError` with everything that is wrong with them. */
 export function rls(files: readonly unknown[], options: RlsOptions = {}): Rls {
-  const { counting = 'together', shadow = false, onDecision, ...limiterOptions } = options
+  const { counting = 'together', shadow = false, mergeDomains = false, onDecision, ...limiterOptions } = options
   if (counting !== 'together' && counting !== 'apart') {
     throw expected('SLUICE_BAD_OPTION', "counting 'together' or 'apart'", counting)
   }
-  const domains = readDescriptorFiles(files)
+  const domains = readDescriptorFiles(files, { mergeDomains })
   const refs = counterRefs(domains)
   const select = (batch: HitBatch) => batch.map(({ counter }) => counter)
   const limiter = new NamedLimiter<HitBatch>({ name: 'rls', ...limiterOptions, select }, counterLimits(refs), false)
