@@ -1,4 +1,4 @@
-import type { FixedWindowPolicy, OnOutage, TokenBucketPolicy } from 'sluice'
+import type { FixedWindowPolicy, OutageMode, TokenBucketPolicy } from 'sluice'
 import { tokenBucket } from 'sluice'
 import type { ClientName, Target } from './clients.ts'
 
@@ -6,7 +6,7 @@ import type { ClientName, Target } from './clients.ts'
 export interface Scenario {
   readonly name: string
   readonly client: ClientName
-  readonly onOutage: OnOutage
+  readonly onOutage: OutageMode
   readonly scarce: Scarce
   /** How long the store was out of reach: hardly for any decision, for some, or until the breaker opened. */
   readonly outage: 'none' | 'brief' | 'lasting'

@@ -23,8 +23,8 @@ export {
   type LimitOptions,
   type LimitsByName,
   limits,
-  type OnOutage,
 } from './limiter/limits.ts'
+export type { OnOutage, OutageMode } from './limiter/outage/on-outage.ts'
 export type { Reservation, SavedReservation, Settlement } from './limiter/reservation.ts'
 export type { ShadowState } from './limiter/shadow-report.ts'
 export {

@@ -1,4 +1,12 @@
-import { type Condition, isPlans, keepsState, policyWords, type RuleLimit, type RulePlans } from 'sluice/rules'
+import {
+  type Condition,
+  isPlans,
+  keepsState,
+  outageWords,
+  policyWords,
+  type RuleLimit,
+  type RulePlans,
+} from 'sluice/rules'
 import type { LoadedRules } from './load.ts'
 
 const KEPT = 'what callers have used is kept'
@@ -49,7 +57,7 @@ const ASIDE: Readonly<Record<string, (limit: RuleLimit) => string>> = {
   cost: ({ cost }) => (cost === undefined ? 'as called' : String(cost)),
   mode: ({ mode }) => mode,
   replaces: ({ replaces }) => replaces ?? 'nothing',
-  on_outage: ({ onOutage }) => onOutage,
+  on_outage: ({ onOutage }) => outageWords(onOutage),
   block_for: ({ blockFor }) => (blockFor === undefined ? 'nothing' : JSON.stringify(blockFor)),
   quiet: ({ quiet }) => String(quiet),
 }

@@ -1,4 +1,12 @@
-import { type DescriptorRule, type Domains, keepsState, policyWords, type RateLimit, rulesOf } from 'sluice/rules'
+import {
+  type DescriptorRule,
+  type Domains,
+  keepsState,
+  outageWords,
+  policyWords,
+  type RateLimit,
+  rulesOf,
+} from 'sluice/rules'
 import type { LoadedDescriptors } from './load.ts'
 
 /** What a reload changed, in sentences for the log. */
@@ -39,7 +47,7 @@ function limitChanges(name: string, before: PlacedLimit, after: PlacedLimit): st
   for (const [what, told] of Object.entries(ASIDE)) {
     if (told(before) !== told(after)) changes.push(`rule '${name}' had ${what} ${told(before)}, now ${told(after)}`)
   }
-  const [from, to] = [before.limit.onOutage, after.limit.onOutage]
+  const [from, to] = [outageWords(before.limit.onOutage), outageWords(after.limit.onOutage)]
   if (from !== to) changes.push(`rule '${name}' had on_outage ${from}, now ${to}: starts afresh`)
   if (before.rule.shared !== after.rule.shared) {
     changes.push(`rule '${name}' counts values ${after.rule.shared ? 'together' : 'apart'} now: starts afresh`)

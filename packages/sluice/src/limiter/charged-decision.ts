@@ -56,7 +56,7 @@ export class ChargedDecision implements ObservedDecision, Question {
     let worst = 0
     for (const charge of this.charges) {
       if (charge.role !== ENFORCED || charge.outage === undefined) continue
-      worst = Math.max(worst, WORSE.indexOf(limitOf(charge).onOutage))
+      worst = Math.max(worst, WORSE.indexOf(limitOf(charge).outage.mode))
     }
     return WORSE[worst]!
   }
@@ -67,7 +67,7 @@ export class ChargedDecision implements ObservedDecision, Question {
     if (blocked) return 'blocked'
     if (tooManyHolds) return 'too-many-holds'
     const tooMuch = cost > rule.limit
-    const closed = outage !== undefined && (tooMuch || limitOf(this.binding!).onOutage === 'closed')
+    const closed = outage !== undefined && (tooMuch || limitOf(this.binding!).outage.mode === 'closed')
     if (closed && retryAt < Infinity) return 'outage'
     return tooMuch ? 'cost-exceeds-limit' : 'limited'
   }

@@ -5,7 +5,8 @@ import type { StoreUnavailable } from '../errors.ts'
 import type { Answer, Mode, Store } from '../stores/store.ts'
 import type { Warning } from '../warning.ts'
 import type { LimitInspection } from './inspection.ts'
-import type { LimitMode, LimitsByName, OnOutage } from './limits.ts'
+import type { LimitMode, LimitsByName } from './limits.ts'
+import type { OnOutage, OutageMode } from './outage/on-outage.ts'
 import type { Reservation, SavedReservation } from './reservation.ts'
 import type { ShadowState } from './shadow-report.ts'
 
@@ -24,7 +25,7 @@ export type LimiterEvent =
       readonly type: 'degraded'
       readonly limiter: string
       readonly limit: string
-      readonly mode: OnOutage
+      readonly mode: OutageMode
       readonly error: StoreUnavailable
     }
   /** Something is probably wrong, and said once: `code` is explained in docs/reference/errors.md. */

@@ -10,12 +10,10 @@ import type { Mode, Store } from '../stores/store.ts'
 import type { WarningCode } from '../warning.ts'
 import { encodeKey, type Key } from './key.ts'
 import type { Layers } from './layers.ts'
+import { fittingRule, type OnOutage, type OutageRule, outageRuleOf } from './outage/on-outage.ts'
 
 /** `'shadow'` decides without enforcing; `'off'` does not apply. */
 export type LimitMode = 'enforce' | 'shadow' | 'off'
-
-/** What decides while the store cannot. */
-export type OnOutage = 'local' | 'open' | 'closed'
 
 /** Where a store answers later, a function may, too: such as one that looks a plan up in a database. */
 type LaterIf<M extends Mode, T> = M extends 'async' ? Promise<T> : never
@@ -50,7 +48,8 @@ interface LimitSettings<S, M extends Mode> {
   atOnce?: boolean
   /**
    * While the store is down: `'local'` (the default) enforces a share of the limit in this process, half of it unless the
-   * store knows better; `'open'` lets requests pass; `'closed'` refuses them.
+   * store knows better; `{ local: 0.2 }` enforces that share and `{ local: '20/m' }` those numbers; `'open'` lets requests
+   * pass; `'closed'` refuses them.
    */
   onOutage?: OnOutage
   /** Where its state lives, if not in the store of the limiter. In-process stores are asked first. */
@@ -76,7 +75,7 @@ export interface BoundLimit<S> extends Limit {
   readonly cost: number | ((subject: S) => unknown) | undefined
   readonly replaces: string | undefined
   readonly bucket: string | undefined
-  readonly onOutage: OnOutage
+  readonly outage: OutageRule
   mode: LimitMode | ((subject: S) => LimitMode)
   /** Gives back the slots of charges that hold one: how a decision reaches its store. */
   readonly release: (charges: readonly Charge[]) => void
@@ -115,6 +114,8 @@ export function bindLimit<S>(name: string, options: LimitOptions<S, Mode>, conte
     throw expected('SLUICE_BAD_OPTION', `${where} bucket as a name`, bucket)
   }
   checkStore(store, `${where} store`)
+  const outage = outageRuleOf(onOutage, where)
+  const checked = (rule: Rule) => fittingRule(fairRule(rule, where, warn), outage, where)
   if (typeof atOnce !== 'boolean') throw expected('SLUICE_BAD_OPTION', `${where} atOnce true or false`, atOnce)
   return {
     name,
@@ -123,13 +124,13 @@ export function bindLimit<S>(name: string, options: LimitOptions<S, Mode>, conte
     space: store.bind(encodeKey(bucket === undefined ? [...path, name] : [...path, 'bucket', bucket], name)),
     block: blockFor === undefined ? undefined : blockRule(blockFor, where),
     keyOf: key,
-    ruleFor: typeof policy === 'function' ? policy : fairRule(ruleOf(policyOf(policy)), where, warn),
-    ruleOf: chosen => fairRule(chosenRule(chosen), where, warn),
+    ruleFor: typeof policy === 'function' ? policy : checked(ruleOf(policyOf(policy))),
+    ruleOf: chosen => checked(chosenRule(chosen)),
     isLate: false,
     cost,
     replaces,
     bucket,
-    onOutage: checkOnOutage(onOutage, where),
+    outage,
     mode: checkModeOrChoice(mode),
     release,
   }
@@ -165,11 +166,6 @@ export function checkModeOrChoice<S>(mode: BoundLimit<S>['mode']): BoundLimit<S>
 export function checkMode(mode: unknown): LimitMode {
   if (mode === 'enforce' || mode === 'shadow' || mode === 'off') return mode
   throw expected('SLUICE_BAD_MODE', "mode 'enforce', 'shadow' or 'off'", mode)
-}
-
-function checkOnOutage(onOutage: unknown, where: string): OnOutage {
-  if (onOutage === 'local' || onOutage === 'open' || onOutage === 'closed') return onOutage
-  throw expected('SLUICE_BAD_OPTION', `${where} onOutage 'local', 'open' or 'closed'`, onOutage)
 }
 
 /** A whole number, 0 or more. NaN, fractions and negatives are refused before any state is touched. */

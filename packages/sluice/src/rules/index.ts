@@ -23,4 +23,5 @@ export {
 } from './descriptors/tree.ts'
 export { keepsState } from './kept-state.ts'
 export { type Mistake, type Path, RulesError } from './mistakes.ts'
+export { outageWords } from './on-outage.ts'
 export { policyWords } from './words.ts'

@@ -6,7 +6,7 @@ import { Charge } from '../../stores/charge.ts'
 import { type MemoryStore, memoryStore } from '../../stores/memory/memory-store.ts'
 import type { BoundLimit } from '../limits.ts'
 
-/** The limits of a limiter as this process enforces them by itself: a share of each, counted in a store of its own. */
+/** The limits of a limiter as this process enforces them by itself: a share of each or numbers of its own, counted in a store of its own. */
 export class LocalLimits {
   readonly store: MemoryStore
   private readonly twins = new Map<BoundLimit<never>, BoundLimit<never>>()
@@ -17,8 +17,12 @@ export class LocalLimits {
   }
 
   /** The same charge against the local limit. */
-  chargeFor({ limit, rule, key, cost, role }: Charge, share: number): Charge {
-    return new Charge(this.twinOf(limit as BoundLimit<never>), this.ruleFor(rule, share), key, cost, role)
+  chargeFor({ limit, rule, key, cost, role }: Charge): Charge {
+    const bound = limit as BoundLimit<never>
+    const { own, share = limit.space.localShare } = bound.outage
+    // What the limit itself would never let pass, its share never does either, be its own numbers as large as they may.
+    const local = own !== undefined && rule.limit > 0 && cost <= rule.limit ? own : this.ruleFor(rule, share)
+    return new Charge(this.twinOf(bound), local, key, cost, role)
   }
 
   private twinOf(limit: BoundLimit<never>): BoundLimit<never> {
@@ -43,7 +47,7 @@ export class LocalLimits {
 
 /** A share of a policy, in the same windows: never less than 1, unless it was 0. */
 export function scaled(policy: Policy, share: number): Policy {
-  // What the product of two doubles is over is not meant.
+  // A product of doubles may be a hair above the whole number that is meant.
   const part = (limit: number) => Math.min(limit, Math.max(1, Math.ceil(share * limit - 1e-9)))
   switch (policy.kind) {
     case 'tokenBucket':

@@ -9,6 +9,7 @@ import {
   gcra,
   leakyBucket,
   type OnOutage,
+  type OutageMode,
   type Policy,
   slidingLog,
   slidingWindow,
@@ -28,7 +29,7 @@ const halfOfEach: Policy[] = [
   concurrency({ limit: 3, ttl: '5s' }),
 ]
 
-const modes: OnOutage[] = ['local', 'open', 'closed']
+const modes: OutageMode[] = ['local', 'open', 'closed']
 
 describe.each(fiveOfEach.map((policy, i) => ({ kind: policy.kind, policy, half: halfOfEach[i]! })))(
   '$kind while the store is down',
@@ -158,6 +159,104 @@ describe('the share', () => {
     const { store, limiter } = outageWorld({ one: { policy: fixedWindow({ limit: 0, window: '1h' }), onOutage } })
     store.set(DOWN)
     expect(await limiter.consume('a')).toMatchObject({ allowed: false, reason: 'cost-exceeds-limit', limit: 0 })
+  })
+})
+
+describe('{ local } says how much of a limit this process enforces', () => {
+  const down = (onOutage: OnOutage, policy: Policy = FIVE, share?: number) => {
+    const world = outageWorld({ one: { policy, onOutage } }, share)
+    world.store.set(DOWN)
+    return world
+  }
+  const passed = async (limiter: { consume(key: string): Promise<{ allowed: boolean }> }, times: number) => {
+    let count = 0
+    for (let i = 0; i < times; i++) if ((await limiter.consume('a')).allowed) count++
+    return count
+  }
+
+  test.each([
+    [0.1, 1],
+    [0.2, 1],
+    [0.5, 3],
+    [1, 5],
+  ])('a share of %s of five is %d, whatever the store says', async (local, limit) => {
+    const { limiter } = down({ local }, FIVE, 0.9)
+    expect(await limiter.peek('a')).toMatchObject({ limit, degraded: 'local' })
+    expect(await passed(limiter, 10)).toBe(limit)
+  })
+
+  test.each<[OnOutage, number]>([
+    [{ local: '2/m' }, 2],
+    [{ local: tokenBucket({ capacity: 3, refill: '1/h' }) }, 3],
+    [{ local: fixedWindow({ limit: 40, window: '1h' }) }, 40],
+  ])('its own numbers: %j admit %d', async (onOutage, limit) => {
+    const { limiter } = down(onOutage)
+    expect(await limiter.peek('a')).toMatchObject({ limit, degraded: 'local' })
+    expect(await passed(limiter, 50)).toBe(limit)
+  })
+
+  test('its own numbers count in their own time, and outlive a store that comes and goes', async () => {
+    const { clock, store, limiter } = down({ local: '2/m' })
+    expect(await passed(limiter, 5)).toBe(2)
+    store.set('up')
+    expect((await limiter.consume('a')).degraded).toBe(false)
+    store.set(DOWN)
+    expect(await limiter.consume('a')).toMatchObject({ allowed: false, reason: 'limited', retryAfterMs: 60_000 })
+    clock.advance(60_000)
+    expect(await passed(limiter, 5)).toBe(2)
+  })
+
+  test('a cost above its own numbers is an outage that ends, above the limit it never passes', async () => {
+    const { limiter } = down({ local: '2/m' })
+    const [above, never] = [await limiter.consume('a', { cost: 3 }), await limiter.consume('a', { cost: 6 })]
+    expect(above).toMatchObject({ allowed: false, reason: 'outage', degraded: 'local', retryAfterMs: 1000 })
+    expect(never).toMatchObject({ allowed: false, reason: 'cost-exceeds-limit', retryAfterMs: Infinity })
+    const generous = down({ local: '20/m' }).limiter
+    expect(await generous.consume('a', { cost: 6 })).toMatchObject({ allowed: false, reason: 'cost-exceeds-limit' })
+  })
+
+  test('a limit of 0 refuses whatever its own numbers are', async () => {
+    const { limiter } = down({ local: '20/m' }, fixedWindow({ limit: 0, window: '1h' }))
+    expect(await limiter.consume('a')).toMatchObject({ allowed: false, reason: 'cost-exceeds-limit', limit: 0 })
+    expect(await limiter.peek('a', { cost: 0 })).toMatchObject({ limit: 0 })
+  })
+
+  test('slots of its own are given back here', async () => {
+    const slots = concurrency({ limit: 4, ttl: '1h' })
+    const { limiter } = down({ local: concurrency({ limit: 1, ttl: '1m' }) }, slots)
+    const held = await limiter.consume('a')
+    expect((await limiter.consume('a')).allowed).toBe(false)
+    held.release()
+    expect((await limiter.consume('a')).allowed).toBe(true)
+  })
+
+  test('the event says local', async () => {
+    const { limiter, events } = down({ local: '2/m' })
+    await limiter.consume('a')
+    expect(events).toMatchObject([{ type: 'degraded', limit: 'one', mode: 'local' }])
+  })
+
+  test.each<[unknown, Policy, string]>([
+    [{ local: 0 }, FIVE, 'onOutage.local as a share above 0, up to 1, got 0'],
+    [{ local: 1.5 }, FIVE, "up to 1, got 1.5; a number of requests needs a time: { local: '20/m' }"],
+    [{ local: Number.NaN }, FIVE, 'up to 1, got NaN'],
+    [{ local: '20' }, FIVE, "got '20'"],
+    [{ local: {} }, FIVE, 'a policy such as'],
+    [{ local: undefined }, FIVE, 'a policy such as'],
+    [{ local: 0.5, open: true }, FIVE, 'open'],
+    [{}, FIVE, "onOutage 'local', 'open', 'closed', { local: 0.5 } or { local: '20/m' }"],
+    ['half', FIVE, "onOutage 'local', 'open', 'closed', { local: 0.5 } or { local: '20/m' }"],
+    [{ local: concurrency({ limit: 1, ttl: '1m' }) }, FIVE, 'onOutage.local as a rate'],
+    [{ local: '20/m' }, concurrency({ limit: 1, ttl: '1m' }), 'onOutage.local as concurrency'],
+  ])('%j is refused where it is written', (onOutage, policy, message) => {
+    expect(() => outageWorld({ one: { policy, onOutage: onOutage as OnOutage } })).toThrow(message)
+  })
+
+  test('a rate chosen beside slots of its own is refused when it is chosen, not first in an outage', async () => {
+    const { limiter } = outageWorld({
+      one: { policy: () => FIVE, onOutage: { local: concurrency({ limit: 1, ttl: '1m' }) } },
+    })
+    await expect((async () => limiter.consume('a'))()).rejects.toThrow('onOutage.local as a rate')
   })
 })
 

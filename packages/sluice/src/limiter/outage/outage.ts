@@ -57,15 +57,15 @@ export class Outage {
 
   /** The charge decided as if nothing or everything had been used; or, undecided yet, one against the local limit. */
   private replacementFor(charge: Charge): Charge {
-    const { onOutage } = limitOf(charge)
-    const replacement = onOutage === 'local' ? this.locally(charge) : this.flatly(charge, onOutage === 'open')
+    const { mode } = limitOf(charge).outage
+    const replacement = mode === 'local' ? this.locally(charge) : this.flatly(charge, mode === 'open')
     replacement.outage = charge.fault
     return replacement
   }
 
   private locally(charge: Charge): Charge {
     this.local ??= new LocalLimits(this.clock)
-    return this.local.chargeFor(charge, charge.limit.space.localShare)
+    return this.local.chargeFor(charge)
   }
 
   private flatly({ limit, rule, key, cost, role }: Charge, open: boolean): Charge {
@@ -83,12 +83,13 @@ export class Outage {
     const { limiter } = this
     const now = this.clock.now()
     for (const charge of charges) {
-      const { name, onOutage } = limitOf(charge)
+      const { name, outage } = limitOf(charge)
       const lastFault = this.faults.get(name)
       if (charge.fault !== undefined) {
         this.faults.set(name, now)
         const { fault: error } = charge
-        if (lastFault === undefined) this.onEvent?.({ type: 'degraded', limiter, limit: name, mode: onOutage, error })
+        if (lastFault === undefined)
+          this.onEvent?.({ type: 'degraded', limiter, limit: name, mode: outage.mode, error })
       } else if (lastFault !== undefined && now - lastFault >= QUIET_MS) {
         this.faults.delete(name)
         this.onEvent?.({ type: 'restored', limiter, limit: name })

@@ -1,7 +1,9 @@
 import { createLimiter } from '../../limiter/create.ts'
-import type { LimitMode, LimitOptions, OnOutage } from '../../limiter/limits.ts'
+import type { LimitMode, LimitOptions } from '../../limiter/limits.ts'
+import type { OnOutage } from '../../limiter/outage/on-outage.ts'
 import type { Policy } from '../../policy.ts'
 import type { ConfigNode } from '../config-node.ts'
+import { checkOnOutage, readOnOutage } from '../on-outage.ts'
 import { type Condition, readConditions } from './conditions.ts'
 import { type RulePlans, readPlans } from './plans.ts'
 import { ALGORITHM_NAMES, readPolicy } from './policies.ts'
@@ -31,7 +33,6 @@ export function isPlans(policy: Policy | RulePlans): policy is RulePlans {
 const MEMBERS = ['key', 'when', 'cost', 'mode', 'replaces', 'on_outage', 'block_for', 'quiet', 'plans'] as const
 const POLICY_NAMES = [...ALGORITHM_NAMES, 'plans']
 const MODES = ['enforce', 'shadow', 'off'] as const
-const OUTAGES = ['local', 'open', 'closed'] as const
 const OFF_ADVICE = "YAML of old reads off as false: write 'off'"
 
 export function readLimit(name: string, node: ConfigNode): RuleLimit | undefined {
@@ -50,12 +51,15 @@ export function readLimit(name: string, node: ConfigNode): RuleLimit | undefined
     cost: read<number | string | undefined>('cost', readCost, undefined),
     mode: read('mode', mode => mode.oneOf(MODES, mode.value === false ? OFF_ADVICE : undefined), 'enforce'),
     replaces: read<string | undefined>('replaces', replaces => replaces.text('the name of another limit'), undefined),
-    onOutage: read('on_outage', onOutage => onOutage.oneOf(OUTAGES), 'local'),
+    onOutage: read<OnOutage>('on_outage', readOnOutage, 'local'),
     blockFor: read('block_for', block => readBlock(block, name), undefined),
     quiet: read('quiet', quiet => quiet.flag('true or false'), false),
   }
   const policy = readPolicyOf(node, members)
-  return policy && { ...limit, policy }
+  if (policy === undefined) return undefined
+  const outage = members.get('on_outage')
+  if (outage) checkOnOutage(outage, name, limit.onOutage, isPlans(policy) ? policy.strictest : policy)
+  return { ...limit, policy }
 }
 
 function readPolicyOf(node: ConfigNode, members: ReadonlyMap<string, ConfigNode>): Policy | RulePlans | undefined {

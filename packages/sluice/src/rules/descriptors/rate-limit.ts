@@ -1,8 +1,9 @@
 import { assertTimeZone } from '../../calendar.ts'
-import type { OnOutage } from '../../limiter/limits.ts'
+import type { OnOutage } from '../../limiter/outage/on-outage.ts'
 import { fixedWindow, gcra, leakyBucket, type Policy, slidingLog, slidingWindow, tokenBucket } from '../../policy.ts'
 import { windowOf } from '../../policy-options.ts'
 import type { ConfigNode } from '../config-node.ts'
+import { checkOnOutage, readOnOutage } from '../on-outage.ts'
 import { UNIT_NAMES, UNKNOWN_UNIT, unitNamed, unitOfMs } from './units.ts'
 
 /** What a status tells of the limit behind it. */
@@ -27,7 +28,6 @@ export interface RateLimit {
 const MEMBERS = ['unit', 'requests_per_unit', 'unlimited', 'name', 'replaces']
 /** What envoyproxy/ratelimit does not have. */
 const MORE_MEMBERS = ['period', 'algorithm', 'burst', 'time_zone', 'on_outage']
-const OUTAGES = ['local', 'open', 'closed'] as const
 const UINT32_MAX = 2 ** 32 - 1
 const CALENDAR = ['day', 'week', 'month'] as const
 
@@ -51,10 +51,11 @@ export function readRateLimit(node: ConfigNode): RateLimit | undefined {
   const members = node.members('a rate limit as a map', [...MEMBERS, ...MORE_MEMBERS])
   if (members === undefined) return undefined
   const name = members.get('name')?.spelt('a name')
+  const outage = members.get('on_outage')
   const about = {
     name,
     replaces: readReplaces(members.get('replaces'), name),
-    onOutage: members.get('on_outage')?.oneOf(OUTAGES) ?? 'local',
+    onOutage: (outage && readOnOutage(outage)) ?? 'local',
   }
   if (members.get('unlimited')?.flag('true or false') === true) {
     for (const member of ['unit', 'period', 'algorithm', 'burst', 'time_zone']) {
@@ -72,6 +73,7 @@ export function readRateLimit(node: ConfigNode): RateLimit | undefined {
     zone === undefined
       ? node.attempt(() => ALGORITHMS[algorithm]!({ limit, periodMs, burst: burst ?? limit }))
       : readCalendar(zone, algorithm, limit, members.get('unit')?.value)
+  if (outage && policy) checkOnOutage(outage, 'rate_limit', about.onOutage, policy)
   const unit = unitOfMs(periodMs)?.number ?? UNKNOWN_UNIT
   return policy && { ...about, policy, current: { requestsPerUnit: limit, unit, ...(name !== undefined && { name }) } }
 }

@@ -35,7 +35,8 @@ export function counterRefs(domains: Domains): Map<RateLimit, CounterRef> {
 /** What decides during an outage is a counter's own, and so part of its name. */
 function counterOf(rule: string, nth: number, { onOutage }: RateLimit): string {
   const counter = stableHash(`${rule} ${nth}`, COUNTERS)
-  return onOutage === 'local' ? `counter-${counter}` : `counter-${counter}-${onOutage}`
+  if (onOutage === 'local') return `counter-${counter}`
+  return `counter-${counter}-${typeof onOutage === 'string' ? onOutage : JSON.stringify(onOutage.local)}`
 }
 
 export function overrideCounter(entries: readonly DescriptorEntry[]): CounterRef {
