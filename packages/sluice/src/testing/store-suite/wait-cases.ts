@@ -40,6 +40,7 @@ const LIMITS: readonly (readonly Policy[])[] = [...EACH.map(policy => [policy]),
 const STEP_MS = 500
 const STEPS = 10
 const STEPS_PER_WINDOW = 4
+const KEYS = ['waiter', 'passer', 'twin', 'scout']
 
 /** `wait` leaves nothing taken for a request that does not start, however the answer and its signal meet. */
 export function waitCases(bench: Bench): Case[] {
@@ -101,10 +102,10 @@ class WaitingRoom {
     same(allowed, true, () => this.where('consume'))
   }
 
-  /** Lets what is on its way to the store and back arrive. */
+  /** Lets what is on its way to the store and back arrive. Each key is asked: in a cluster they live in different nodes. */
   async settle(): Promise<void> {
     for (let i = 0; i < 4; i++) {
-      await this.limiter.peek('waiter')
+      await Promise.all(KEYS.map(key => this.limiter.peek(key)))
       for (let turn = 0; turn < 20; turn++) await Promise.resolve()
     }
   }
