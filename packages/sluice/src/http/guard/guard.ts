@@ -227,10 +227,10 @@ export class Guard {
 
   private warnOf(limits: Readonly<Record<string, GuardLimit>>): void {
     const { settings, reporter } = this
-    const host = globalThis as { process?: { env?: Record<string, string | undefined> } }
-    if (settings.store?.mode === 'sync' && host.process?.env?.NODE_UNIQUE_ID !== undefined) {
-      reporter.warn('SLUICE_MEMORY_IN_CLUSTER', IN_CLUSTER)
-    }
+    const host = globalThis as { Deno?: unknown; process?: { env?: Record<string, string | undefined> } }
+    // Deno has no such workers, and asks for permission before it reads the environment.
+    const isWorker = host.Deno === undefined && host.process?.env?.NODE_UNIQUE_ID !== undefined
+    if (settings.store?.mode === 'sync' && isWorker) reporter.warn('SLUICE_MEMORY_IN_CLUSTER', IN_CLUSTER)
     if (settings.headers === false) return
     for (const [name, { unit, quiet, cost, settle }] of Object.entries(limits)) {
       const counts = (cost !== undefined && cost !== 0 && cost !== 1) || (settle !== undefined && settle !== 'bytes')
