@@ -10,30 +10,30 @@ import { withUpstream } from '../fixtures/http/adapter-suite/upstream.ts'
 import { concurrency } from '../policy.ts'
 import { decisionOf, rateLimit } from './hono.ts'
 
-const open: Open = ({ limiters, stage, http2 }) => {
+const open: Open = ({ limiters, handlers, http2 }) => {
   const app = new Hono()
   app.use(async (context, next) => {
     if (context.req.header('origin') !== undefined) context.header(...EXPOSED)
     if (context.req.header(IMPATIENT) === undefined) return next()
-    const late = stage.giveUp().then(text => context.text(text, 503))
+    const late = handlers.giveUp().then(text => context.text(text, 503))
     return (await Promise.race([late, next()])) ?? undefined
   })
   for (const options of limiters) app.use(rateLimit(options))
   app.get('/hello', context => {
     expect(context.get('rateLimit')).toBe(decisionOf(context))
-    return context.text(stage.hello(decisionOf(context)))
+    return context.text(handlers.hello(decisionOf(context)))
   })
-  app.get('/orders/:id', context => context.text(stage.order(context.req.param('id'))))
-  app.post('/login', context => context.text('done', stage.login(context.req.header(PASSWORD))))
-  app.get('/broken', () => stage.broken())
-  app.get('/slow', async context => context.text(await stage.slow()))
-  app.get('/stream', context => context.body(bytesOf(stage.stream())))
+  app.get('/orders/:id', context => context.text(handlers.order(context.req.param('id'))))
+  app.post('/login', context => context.text('done', handlers.login(context.req.header(PASSWORD))))
+  app.get('/broken', () => handlers.broken())
+  app.get('/slow', async context => context.text(await handlers.slow()))
+  app.get('/stream', context => context.body(bytesOf(handlers.stream())))
   app.route(
     '/api',
-    new Hono().get('/items/:id', context => context.text(stage.item(context.req.param('id')))),
+    new Hono().get('/items/:id', context => context.text(handlers.item(context.req.param('id')))),
   )
   app.onError((error, context) => {
-    stage.errors.push(error)
+    handlers.errors.push(error)
     return context.text('failed', 500, { [FAILED[0]]: FAILED[1] })
   })
   return createAdaptorServer({ fetch: app.fetch, ...(http2 && { createServer }) })

@@ -9,18 +9,18 @@ import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.t
 import { templates } from '../fixtures/http/adapter-suite/templates.ts'
 import { decisionOf, rateLimit } from './koa.ts'
 
-const open: Open = ({ limiters, stage, http2 }) => {
+const open: Open = ({ limiters, handlers, http2 }) => {
   const app = new Koa()
   app.silent = true
   app.use(async (context, next) => {
     if (context.headers.origin !== undefined) context.set(...EXPOSED)
     if (context.headers[IMPATIENT] !== undefined) {
-      void stage.giveUp().then(text => context.res.writeHead(503, { 'Content-Length': text.length }).end(text))
+      void handlers.giveUp().then(text => context.res.writeHead(503, { 'Content-Length': text.length }).end(text))
     }
     try {
       await next()
     } catch (error) {
-      stage.errors.push(error)
+      handlers.errors.push(error)
       context.set(...FAILED)
       context.status = 500
       context.body = 'failed'
@@ -29,26 +29,26 @@ const open: Open = ({ limiters, stage, http2 }) => {
   for (const options of limiters) app.use(rateLimit(options))
   const api = new Router()
   api.get('/items/:id', context => {
-    context.body = stage.item(context.params.id!)
+    context.body = handlers.item(context.params.id!)
   })
   const router = new Router()
   router.get('/hello', context => {
     expect(context.state.rateLimit).toBe(decisionOf(context))
-    context.body = stage.hello(decisionOf(context))
+    context.body = handlers.hello(decisionOf(context))
   })
   router.get('/orders/:id', context => {
-    context.body = stage.order(context.params.id!)
+    context.body = handlers.order(context.params.id!)
   })
   router.post('/login', context => {
-    context.status = stage.login(context.get(PASSWORD))
+    context.status = handlers.login(context.get(PASSWORD))
     context.body = 'done'
   })
-  router.get('/broken', () => stage.broken())
+  router.get('/broken', () => handlers.broken())
   router.get('/slow', async context => {
-    context.body = await stage.slow()
+    context.body = await handlers.slow()
   })
   router.get('/stream', context => {
-    context.body = Readable.from(stage.stream())
+    context.body = Readable.from(handlers.stream())
   })
   router.use('/api', api.routes())
   app.use(router.routes())

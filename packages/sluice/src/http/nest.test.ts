@@ -17,8 +17,8 @@ import { type AbstractHttpAdapter, BaseExceptionFilter, NestFactory } from '@nes
 import { ExpressAdapter } from '@nestjs/platform-express'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 import type { Decision } from '../decision.ts'
+import type { Handlers } from '../fixtures/http/adapter-suite/handlers.ts'
 import { EXPOSED, FAILED, IMPATIENT, type Open, PASSWORD } from '../fixtures/http/adapter-suite/site.ts'
-import type { Stage } from '../fixtures/http/adapter-suite/stage.ts'
 import { adapterSuite, http2Suite } from '../fixtures/http/adapter-suite/suite.ts'
 import { decorate } from '../fixtures/http/nest/decorate.ts'
 import { RateLimitDecision, RateLimitModule } from './nest.ts'
@@ -36,19 +36,19 @@ const openFastify = opening(
 )
 
 function opening(adapterFor: (http2: boolean) => AbstractHttpAdapter): Open {
-  return async ({ limiters, stage, http2 }) => {
+  return async ({ limiters, handlers, http2 }) => {
     class Site {}
-    Module({ imports: limiters.map(RateLimitModule.forRoot), controllers: controllers(stage) })(Site)
+    Module({ imports: limiters.map(RateLimitModule.forRoot), controllers: controllers(handlers) })(Site)
     const adapter = adapterFor(http2)
     const app = await NestFactory.create(Site, adapter, { logger: false, abortOnError: false })
     app.use((request: Incoming, response: ServerResponse, next: () => void) => {
       if (request.headers.origin !== undefined) response.setHeader(...EXPOSED)
       if (request.headers[IMPATIENT] !== undefined) {
-        void stage.giveUp().then(text => response.writeHead(503, { 'Content-Length': text.length }).end(text))
+        void handlers.giveUp().then(text => response.writeHead(503, { 'Content-Length': text.length }).end(text))
       }
       next()
     })
-    app.useGlobalFilters(new Failures(adapter, stage))
+    app.useGlobalFilters(new Failures(adapter, handlers))
     await app.init()
     await (adapter.getInstance() as { ready?(): Promise<void> }).ready?.()
     return app.getHttpServer()
@@ -57,49 +57,49 @@ function opening(adapterFor: (http2: boolean) => AbstractHttpAdapter): Open {
 
 /** Sees every exception, and answers those that are no HTTP exceptions itself. */
 class Failures extends BaseExceptionFilter {
-  private readonly stage: Stage
+  private readonly handlers: Handlers
 
-  constructor(adapter: AbstractHttpAdapter, stage: Stage) {
+  constructor(adapter: AbstractHttpAdapter, handlers: Handlers) {
     super(adapter)
-    this.stage = stage
+    this.handlers = handlers
   }
 
   override catch(error: unknown, host: ArgumentsHost): void {
     const response: unknown = host.switchToHttp().getResponse()
     const adapter = this.applicationRef as AbstractHttpAdapter
     adapter.setHeader(response, ...FAILED)
-    if (!(error instanceof HttpException && error.getStatus() === 429)) this.stage.errors.push(error)
+    if (!(error instanceof HttpException && error.getStatus() === 429)) this.handlers.errors.push(error)
     if (error instanceof HttpException) super.catch(error, host)
     else adapter.reply(response, 'failed', 500)
   }
 }
 Catch()(Failures)
 
-function controllers(stage: Stage) {
+function controllers(handlers: Handlers) {
   class Pages {
     hello(decision: Decision | undefined) {
-      return stage.hello(decision)
+      return handlers.hello(decision)
     }
     order(id: string) {
-      return stage.order(id)
+      return handlers.order(id)
     }
     login(request: Incoming, response: Outgoing) {
-      response.status(stage.login(request.headers[PASSWORD]))
+      response.status(handlers.login(request.headers[PASSWORD]))
       return 'done'
     }
     broken() {
-      return stage.broken()
+      return handlers.broken()
     }
     slow() {
-      return stage.slow()
+      return handlers.slow()
     }
     stream() {
-      return new StreamableFile(Readable.from(stage.stream(), { objectMode: false }))
+      return new StreamableFile(Readable.from(handlers.stream(), { objectMode: false }))
     }
   }
   class Api {
     item(id: string) {
-      return stage.item(id)
+      return handlers.item(id)
     }
   }
   for (const one of [Pages, Api]) for (const name of ['order', 'item']) Param('id')(one.prototype, name, 0)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { remainders } from '../../fixtures/http/adapter-suite/answer.ts'
-import { Wire } from '../../fixtures/http/adapter-suite/wire.ts'
+import { Http1Connection } from '../../fixtures/http/adapter-suite/http1-connection.ts'
 import { pathServers, ROUTES, startNginxReader } from '../../fixtures/http/path-servers.ts'
 import { KNOWN_SPELLINGS, spelling } from '../../fixtures/http/spelt.ts'
 import { routeTable } from './routes.ts'
@@ -24,12 +24,12 @@ afterAll(async () => {
 })
 
 async function ask(port: number, target: string): Promise<{ reached: string; counted: readonly string[] }> {
-  const wire = await Wire.open(port)
+  const connection = await Http1Connection.open(port)
   try {
-    const answer = await wire.get(target, { Connection: 'close' })
+    const answer = await connection.get(target, { Connection: 'close' })
     return { reached: answer.body, counted: Object.keys(remainders(answer)) }
   } finally {
-    wire.leave()
+    connection.leave()
   }
 }
 
