@@ -154,6 +154,14 @@ export const SETTINGS = {
   limitHeader: header('limit-header', 'SLUICE_LIMIT_HEADER', 'RateLimit-Limit', 'how much there is in a period'),
   remainingHeader: header('remaining-header', 'SLUICE_REMAINING_HEADER', 'RateLimit-Remaining', 'how much is left'),
   resetHeader: header('reset-header', 'SLUICE_RESET_HEADER', 'RateLimit-Reset', 'in how many seconds there is more'),
+  envoyStats: setting(
+    'envoy-stats',
+    'SLUICE_ENVOY_STATS',
+    'off',
+    oneOf('off', 'on'),
+    'off or on',
+    "Metrics of descriptors under envoyproxy/ratelimit's own names, too.",
+  ),
   lameDuck: setting(
     'lame-duck',
     'SLUICE_LAME_DUCK',

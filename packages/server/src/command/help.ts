@@ -19,7 +19,7 @@ const HELP: Readonly<Record<string, string>> = {
 
 Reads rules of Sluice, or those of envoyproxy/ratelimit, and says every mistake with its file, line and column.
 Warnings have codes and do not fail: lone-fixed-window, address-only-key, login-and-health, memory-with-replicas,
-small-sliding-window.
+small-sliding-window, metadata-not-sent.
 Ends with 0 where the rules can be used, with 1 where they cannot, with 2 where it was called wrongly.`,
   explain: `sluice explain <file> <request> [--json] [--merge-domains on]
 

@@ -52,6 +52,7 @@ export class Engine {
       mergeDomains: settings.mergeDomains === 'on',
       metrics: this.metrics,
       headers: headersOf(settings),
+      ...(settings.envoyStats === 'on' && { onCounted: counted => this.metrics.envoy(counted) }),
       onDescriptors: {
         noRules: () => warn('Envoy asked, and there are no rules for it: start with --envoy <file or folder>'),
         unknownDomain: domain =>

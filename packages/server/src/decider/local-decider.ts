@@ -14,7 +14,9 @@ export interface ParsedRules {
   readonly envoy: readonly unknown[]
 }
 
-export interface LocalOptions extends ChecksOptions, Pick<RlsOptions, 'counting' | 'shadow' | 'mergeDomains'> {
+export interface LocalOptions
+  extends ChecksOptions,
+    Pick<RlsOptions, 'counting' | 'shadow' | 'mergeDomains' | 'onCounted'> {
   readonly store: Store
   readonly throttle: Throttle
   readonly onEvent: NonNullable<RlsOptions['onEvent']>
@@ -50,13 +52,14 @@ export class LocalDecider implements Decider {
 
   /** Uses rules from now on, or throws `RulesError` and keeps those it has. */
   use({ own, envoy }: ParsedRules): void {
-    const { store, onEvent, counting, shadow, mergeDomains, metrics } = this.options
+    const { store, onEvent, counting, shadow, mergeDomains, onCounted, metrics } = this.options
     const rules = own === undefined ? undefined : rulesLimiter<'sync' | 'async'>(own, { store, onEvent })
     const onDecision: RlsOptions['onDecision'] = response => metrics.descriptors(response)
     const options = {
       store,
       onEvent,
       onDecision,
+      ...(onCounted && { onCounted }),
       ...(counting && { counting }),
       ...(shadow && { shadow }),
       ...(mergeDomains && { mergeDomains }),

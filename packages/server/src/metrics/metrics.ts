@@ -1,5 +1,5 @@
 import type { DecisionJson, ShadowState } from 'sluice'
-import type { RlsResponse } from 'sluice/rules'
+import type { CountedHits, RlsResponse } from 'sluice/rules'
 import { labels, metric } from './prometheus-text.ts'
 
 /** Seconds, from what a decision in memory takes to the longest that anybody waits for one. */
@@ -32,6 +32,18 @@ const COUNTERS: Readonly<Record<string, string>> = {
   sluice_rules_reloads_total: 'Reloads of the rules.',
 }
 
+/** By descriptor and in hits, as envoyproxy/ratelimit counts for its own exporter. */
+const ENVOY_STATS: Readonly<Record<string, string>> = {
+  total_hits: 'Hits, whatever became of them.',
+  over_limit: 'Hits that were over the limit.',
+  near_limit: 'Hits within the limit, above four fifths of it.',
+  over_limit_with_local_cache: 'Always 0: a refusal that needs no store is in over_limit.',
+  within_limit: 'Hits within the limit.',
+  shadow_mode: 'Hits over the limit of a rule in shadow mode.',
+}
+const ENVOY_PREFIX = 'ratelimit_service_rate_limit_'
+const NEAR_RATIO = 0.8
+
 const DOORS = ['http', 'decide', 'grpc', 'resp'] as const
 
 /** What Prometheus reads. Never a key in a label: there is one series for each limit, not for each caller. */
@@ -39,6 +51,8 @@ export class Metrics {
   private readonly totals = new Map<string, number>()
   /** Not in `totals` yet. Labels are written out once for each limit and outcome, not for each decision. */
   private readonly decisions = new Map<string, number[]>()
+  /** The labels of a rule, written out once. */
+  private readonly envoyLabels = new WeakMap<CountedHits['path'], string>()
   private readonly doors = new Map<string, number>(DOORS.map(door => [door, 0]))
   private readonly ofResp = { commands: 0, allowed: 0, limited: 0 }
   private readonly durations = new Array<number>(BOUNDS.length + 1).fill(0)
@@ -58,6 +72,25 @@ export class Metrics {
       const isShadow = over === true && code === 'OK'
       this.count(rule, (over === true ? 1 : 0) + 2 * OUTCOMES.indexOf(isShadow ? 'shadow' : outcome))
     }
+  }
+
+  /** Of Envoy's descriptors again, as envoyproxy/ratelimit counts them. */
+  envoy({ path, hits, over, shadow, limit, remaining }: CountedHits): void {
+    let series = this.envoyLabels.get(path)
+    if (series === undefined) {
+      const [domain, ...keys] = path
+      series = labels({ domain: domain!, ...Object.fromEntries(keys.map((key, i) => [`key${i + 1}`, key])) })
+      this.envoyLabels.set(path, series)
+    }
+    const near = Math.max(0, limit - remaining - Math.floor(NEAR_RATIO * limit))
+    const counted: Readonly<Record<string, number>> = {
+      total_hits: hits,
+      over_limit: over ? hits : 0,
+      near_limit: over ? 0 : Math.min(hits, near),
+      within_limit: over ? 0 : hits,
+      shadow_mode: over && shadow ? hits : 0,
+    }
+    for (const name in ENVOY_STATS) this.put(`${ENVOY_PREFIX}${name}${series}`, counted[name] ?? 0)
   }
 
   storeError(store: string, error: string): void {
@@ -107,21 +140,19 @@ export class Metrics {
   }
 
   merge(counts: Counts): void {
-    for (const [series, added] of counts) this.add(series, added)
+    for (const [series, added] of counts) this.put(series, added)
   }
 
   text({ activeKeys, holds, overflowed, breakerOpen, shadows }: Readings): string {
     this.writeOut()
     // There from the start on, so that a rate is known from the first request.
     for (const door of DOORS) this.totals.set(requests(door), this.totals.get(requests(door)) ?? 0)
-    const lines = Object.entries(COUNTERS).flatMap(([name, help]) =>
-      metric(
-        name,
-        'counter',
-        help,
-        [...this.totals].filter(([series]) => series.startsWith(`${name}{`)),
-      ),
-    )
+    const seriesOf = (name: string) => [...this.totals].filter(([series]) => series.startsWith(`${name}{`))
+    const lines = Object.entries(COUNTERS).flatMap(([name, help]) => metric(name, 'counter', help, seriesOf(name)))
+    const envoy = Object.entries(ENVOY_STATS).flatMap(([name, help]) => {
+      const series = seriesOf(ENVOY_PREFIX + name)
+      return series.length === 0 ? [] : metric(ENVOY_PREFIX + name, 'counter', help, series)
+    })
     const divergence = shadows.flatMap(({ limit: policy, newlyRefused, newlyAllowed }) => [
       [labels({ policy, from: 'allowed', to: 'refused' }), newlyRefused] as const,
       [labels({ policy, from: 'refused', to: 'allowed' }), newlyAllowed] as const,
@@ -129,6 +160,7 @@ export class Metrics {
     const plain = (name: string, type: string, help: string, value: number) => metric(name, type, help, [[name, value]])
     return [
       ...lines,
+      ...envoy,
       ...this.histogram(),
       ...plain('ratelimit_breaker_state', 'gauge', 'Whether the store is given up for now.', Number(breakerOpen)),
       ...plain('ratelimit_active_keys', 'gauge', 'Keys with state in this process.', activeKeys),
@@ -178,7 +210,11 @@ export class Metrics {
   }
 
   private add(series: string, added: number): void {
-    if (added > 0) this.totals.set(series, (this.totals.get(series) ?? 0) + added)
+    if (added > 0) this.put(series, added)
+  }
+
+  private put(series: string, added: number): void {
+    this.totals.set(series, (this.totals.get(series) ?? 0) + added)
   }
 
   private histogram(): string[] {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { served } from '../fixtures/http/served.ts'
+import { scrape } from '../fixtures/prometheus.ts'
 import { call, clientOf } from '../fixtures/rls/client.ts'
 import { folderOf } from '../fixtures/rules-file.ts'
 
@@ -14,9 +15,10 @@ const fileOf = (...descriptors: string[]) => ['domain: edge', 'descriptors:', ..
 const asking = async (flags: Readonly<Record<string, string>>, files: Readonly<Record<string, string>>) => {
   const service = await served(OWN, { envoy: folderOf(files), ...flags })
   const client = clientOf({ port: service.ports.grpc })
+  const request = (descriptors: object[]) => call(client, { domain: 'edge', descriptors })
   const ask = (...entries: readonly (readonly [key: string, value: string])[]) =>
-    call(client, { domain: 'edge', descriptors: entries.map(([key, value]) => ({ entries: [{ key, value }] })) })
-  return { ...service, ask }
+    request(entries.map(([key, value]) => ({ entries: [{ key, value }] })))
+  return { ...service, ask, request }
 }
 
 describe('files that name one domain', () => {
@@ -89,5 +91,77 @@ describe('the headers that Envoy is told to add', () => {
       { key: 'X-Left', value: '4' },
       { key: 'X-Reset', value: '3600' },
     ])
+  })
+})
+
+describe('the statistics under the names of envoyproxy/ratelimit', () => {
+  const files = {
+    'edge.yaml': fileOf(
+      `  - { key: user, detailed_metric: true, rate_limit: { unit: hour, requests_per_unit: 10 } }`,
+      `  - { key: tried, shadow_mode: true, rate_limit: { unit: hour, requests_per_unit: 1 } }`,
+      `  - { key: path, value: /a, descriptors: [{ key: ip, rate_limit: { unit: hour, requests_per_unit: 5 } }] }`,
+    ),
+  }
+  const statsIn = async ({ get }: Awaited<ReturnType<typeof asking>>) => {
+    const { series, types } = scrape((await get('/metrics')).body)
+    const own = [...series].filter(([name]) => name.startsWith('ratelimit_service_'))
+    return { stats: Object.fromEntries(own.filter(([, count]) => count > 0)), names: own.map(([name]) => name), types }
+  }
+  const hits = (value: string, count: number) => ({ entries: [{ key: 'user', value }], hitsAddend: { value: count } })
+
+  test('are not there unless they were asked for', async () => {
+    const service = await asking({}, files)
+    await service.ask(['user', '42'])
+    expect((await statsIn(service)).names).toEqual([])
+  })
+
+  test('count hits, those above 80 % as near, and those of a refused request as over', async () => {
+    const service = await asking({ 'envoy-stats': 'on' }, files)
+    // Of 10: 7, then up to 10, then one more.
+    for (const count of [7, 3, 1]) await service.request([hits('42', count)])
+    const { stats, names, types } = await statsIn(service)
+    const of = (name: string) => `ratelimit_service_rate_limit_${name}{domain="edge",key1="user"}`
+    expect(stats).toEqual({
+      [of('total_hits')]: 11,
+      [of('within_limit')]: 10,
+      [of('near_limit')]: 2,
+      [of('over_limit')]: 1,
+    })
+    expect(names).toContain(of('over_limit_with_local_cache'))
+    expect(types.get('ratelimit_service_rate_limit_total_hits')).toBe('counter')
+  })
+
+  test('count a look as no hit', async () => {
+    const service = await asking({ 'envoy-stats': 'on' }, files)
+    await service.request([hits('42', 0)])
+    expect((await statsIn(service)).stats).toEqual({})
+  })
+
+  test('count what a shadow would have refused, and have one label for each level', async () => {
+    const service = await asking({ 'envoy-stats': 'on' }, files)
+    for (let i = 0; i < 3; i++) await service.ask(['tried', 'x'])
+    const entries = [
+      { key: 'path', value: '/a' },
+      { key: 'ip', value: '203.0.113.7' },
+    ]
+    await service.request([{ entries }])
+    const { stats } = await statsIn(service)
+    expect(stats).toMatchObject({
+      'ratelimit_service_rate_limit_shadow_mode{domain="edge",key1="tried"}': 2,
+      'ratelimit_service_rate_limit_over_limit{domain="edge",key1="tried"}': 2,
+      'ratelimit_service_rate_limit_total_hits{domain="edge",key1="path_/a",key2="ip"}': 1,
+    })
+  })
+
+  test('have no label that a request could choose, detailed metrics and overrides included', async () => {
+    const service = await asking({ 'envoy-stats': 'on' }, files)
+    for (let i = 0; i < 20; i++) {
+      await service.ask(['user', `user ${i}`])
+      await service.request([
+        { entries: [{ key: `any ${i}`, value: 'x' }], limit: { requestsPerUnit: 5, unit: 'HOUR' } },
+      ])
+    }
+    const { names } = await statsIn(service)
+    expect(new Set(names.map(name => name.slice(name.indexOf('{'))))).toEqual(new Set(['{domain="edge",key1="user"}']))
   })
 })

@@ -149,3 +149,18 @@ describe('a small sliding window', () => {
     expect(codes(limits)).toEqual(warned)
   })
 })
+
+test('metadata that Envoy would be handed is warned of once, however many rules have it', () => {
+  const rule = (key: string) => ({ key, metadata: { a: 1 }, rate_limit: { unit: 'hour', requests_per_unit: 100 } })
+  const found = (...descriptors: object[]) =>
+    descriptorWarnings(readDescriptorFiles([{ domain: 'd', descriptors }])).filter(
+      ({ code }) => code === 'metadata-not-sent',
+    )
+  expect(found({ key: 'user', rate_limit: { unit: 'hour', requests_per_unit: 100 } })).toEqual([])
+  expect(found(rule('user'))).toMatchObject([{ limit: 'd.user' }])
+  const [warning, ...more] = found({ key: 'path', descriptors: [rule('a')] }, rule('user'))
+  expect(warning?.message).toBe(
+    "2 rules, 'd.path.a' first, have metadata, which is left aside: Envoy gets no dynamic metadata",
+  )
+  expect(more).toEqual([])
+})

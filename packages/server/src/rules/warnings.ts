@@ -8,6 +8,7 @@ import {
   type RuleLimit,
   type Rules,
   rulesAt,
+  rulesOf,
 } from 'sluice/rules'
 
 /** Something that works as written and is seldom what was meant. */
@@ -17,6 +18,7 @@ export interface RulesWarning {
     | 'address-only-key'
     | 'login-and-health'
     | 'small-sliding-window'
+    | 'metadata-not-sent'
     | 'memory-with-replicas'
   /** The limit or rule it is about, if it is about one. */
   readonly limit?: string
@@ -63,6 +65,7 @@ export function descriptorWarnings(domains: Domains, context: WarningContext = {
   const fixed = counted.filter(({ rule }) => rule.limits.every(({ policy }) => policy?.kind === 'fixedWindow'))
   return [
     ...memoryWarning(context.store ?? 'memory', context.replicas),
+    ...metadataWarning([...domains.values()].flatMap(level => [...rulesOf(level)])),
     ...addressWarnings(counted),
     ...counted.flatMap(({ limit, rule }) =>
       smallWindow(
@@ -92,6 +95,15 @@ function memoryWarning(store: string, replicas = 1): RulesWarning[] {
     `each of ${replicas} replicas counts by itself in its memory, so up to ${replicas} times every limit passes; ` +
     'use a Redis store'
   return [{ code: 'memory-with-replicas', message }]
+}
+
+/** Told once, however many rules have it. */
+function metadataWarning(rules: readonly DescriptorRule[]): RulesWarning[] {
+  const [first, ...more] = rules.filter(({ hasMetadata }) => hasMetadata)
+  if (first === undefined) return []
+  const who = more.length === 0 ? `'${first.name}' has` : `${more.length + 1} rules, '${first.name}' first, have`
+  const message = `${who} metadata, which is left aside: Envoy gets no dynamic metadata`
+  return [{ code: 'metadata-not-sent', ...(more.length === 0 && { limit: first.name }), message }]
 }
 
 /** Where callers are told apart by nothing but addresses. */

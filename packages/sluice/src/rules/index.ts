@@ -12,7 +12,7 @@ export type { DescriptorExplanation } from './descriptors/explain.ts'
 export type { CurrentLimit, RateLimit } from './descriptors/rate-limit.ts'
 export { type RlsDescriptor, RlsError, type RlsRequest } from './descriptors/request.ts'
 export { type Rls, type RlsOptions, rls } from './descriptors/rls.ts'
-export type { RlsCode, RlsResponse, RlsStatus } from './descriptors/statuses.ts'
+export type { CountedHits, RlsCode, RlsResponse, RlsStatus } from './descriptors/statuses.ts'
 export {
   type DescriptorEntry,
   type DescriptorRule,

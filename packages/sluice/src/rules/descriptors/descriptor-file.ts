@@ -34,7 +34,7 @@ function readFile(node: ConfigNode, domains: Map<string, Map<string, Values>>, m
   const domain = node.member('domain').spelt('a domain that is not empty')
   if (domain === '') node.member('domain').wrong('a domain that is not empty')
   const level = domain === undefined ? undefined : domains.get(domain)
-  const read = readLevel(members.get('descriptors'), domain ?? '', 1, mergeDomains ? level : undefined)
+  const read = readLevel(members.get('descriptors'), [domain ?? ''], 1, mergeDomains ? level : undefined)
   if (level !== undefined && !mergeDomains) {
     node.member('domain').wrong('a domain of its own (duplicate domain)')
   }
@@ -44,7 +44,7 @@ function readFile(node: ConfigNode, domains: Map<string, Map<string, Values>>, m
 /** The rules of a list; an empty one or none at all is a level without rules. */
 function readLevel(
   node: ConfigNode | undefined,
-  parent: string,
+  parent: readonly string[],
   depth: number,
   level: Map<string, Values> = new Map(),
 ): Map<string, Values> {
@@ -61,13 +61,13 @@ function readLevel(
   return level
 }
 
-function readRule(node: ConfigNode, parent: string, depth: number): DescriptorRule | undefined {
+function readRule(node: ConfigNode, parent: readonly string[], depth: number): DescriptorRule | undefined {
   const members = node.members('a descriptor as a map', MEMBERS)
   if (members === undefined) return undefined
   const key = node.member('key').spelt('a key that is not empty')
   if (key === '') node.member('key').wrong('a key that is not empty')
   const value = node.member('value').value == null ? '' : (node.member('value').spelt('a value as text') ?? '')
-  const name = `${parent}.${key}${value === '' ? '' : `_${value}`}`
+  const path = [...parent, `${key}${value === '' ? '' : `_${value}`}`]
   const flag = (member: string) => members.get(member)?.flag('true or false') ?? false
   const shared = flag('share_threshold')
   if (shared && !isWildcard(value)) {
@@ -75,7 +75,8 @@ function readRule(node: ConfigNode, parent: string, depth: number): DescriptorRu
   }
   members.get('metadata')?.members('a map')
   const rule = {
-    name,
+    name: path.join('.'),
+    path,
     value,
     limits: readLimits(node, members),
     shadow: flag('shadow_mode'),
@@ -84,7 +85,8 @@ function readRule(node: ConfigNode, parent: string, depth: number): DescriptorRu
     detailed: flag('detailed_metric'),
     valueToMetric: flag('value_to_metric'),
     shared,
-    next: readLevel(members.get('descriptors'), name, depth + 1),
+    hasMetadata: members.has('metadata'),
+    next: readLevel(members.get('descriptors'), path, depth + 1),
   }
   return key === undefined || key === '' ? undefined : { ...rule, key }
 }

@@ -14,6 +14,8 @@ export interface DescriptorHit {
   readonly overdraw: boolean
   readonly current: CurrentLimit
   readonly rule: string
+  /** Of the rule, as its file has it; an override has none. */
+  readonly path: readonly string[] | undefined
   /** The places of the descriptors that it answers. */
   readonly descriptors: readonly number[]
 }

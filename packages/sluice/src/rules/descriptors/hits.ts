@@ -28,6 +28,7 @@ export function hitsFor(
         overdraw: rule?.overdraw === true,
         current,
         rule: metricName(request.domain, match),
+        path: rule?.path,
         descriptors: [index],
       })
     }

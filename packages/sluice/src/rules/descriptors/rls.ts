@@ -9,7 +9,7 @@ import { hitsFor } from './hits.ts'
 import { type Match, matchAll } from './matching.ts'
 import { checkRequest, RlsError, type RlsRequest } from './request.ts'
 import { counterLimits, counterRefs } from './rule-counters.ts'
-import { type RlsResponse, responseOf } from './statuses.ts'
+import { type CountedHits, type RlsResponse, responseOf, tellCounted } from './statuses.ts'
 import { takeAll, takeApart } from './taking.ts'
 
 export interface RlsOptions
@@ -23,6 +23,8 @@ export interface RlsOptions
   /** Every request passes; the statuses still say what would have been. */
   shadow?: boolean
   onDecision?: (response: RlsResponse, request: RlsRequest) => void
+  /** Hears what became of the hits on each limit: for statistics. */
+  onCounted?: (counted: CountedHits) => void
 }
 
 /** Descriptor files at work: the decisions of Envoy's rate limit service, without the wire. */
@@ -39,7 +41,14 @@ export interface Rls {
 
 /** The rules of parsed files for envoyproxy/ratelimit; throws `RulesError` with everything that is wrong with them. */
 export function rls(files: readonly unknown[], options: RlsOptions = {}): Rls {
-  const { counting = 'together', shadow = false, mergeDomains = false, onDecision, ...limiterOptions } = options
+  const {
+    counting = 'together',
+    shadow = false,
+    mergeDomains = false,
+    onDecision,
+    onCounted,
+    ...limiterOptions
+  } = options
   if (counting !== 'together' && counting !== 'apart') {
     throw expected('SLUICE_BAD_OPTION', "counting 'together' or 'apart'", counting)
   }
@@ -60,6 +69,7 @@ export function rls(files: readonly unknown[], options: RlsOptions = {}): Rls {
       const hits = hitsFor(request, matches, refs)
       const taken = counting === 'apart' ? takeApart(limiter, hits) : takeAll(limiter, hits)
       return andThen(taken, decided => {
+        if (onCounted !== undefined) tellCounted(decided, onCounted)
         const response = responseOf(matches, decided)
         const told: RlsResponse = shadow ? { ...response, overall: 'OK' } : response
         onDecision?.(told, request)

@@ -27,6 +27,17 @@ export interface RlsResponse {
   readonly degraded: Degraded
 }
 
+/** What became of the hits on one limit of the files. */
+export interface CountedHits {
+  /** Where the limit stands: its domain, and then one part for each level. Never a value that only a request has. */
+  readonly path: readonly string[]
+  readonly hits: number
+  readonly over: boolean
+  readonly shadow: boolean
+  readonly limit: number
+  readonly remaining: number
+}
+
 const UINT32_MAX = 2 ** 32 - 1
 const WORSE: readonly Degraded[] = [false, 'open', 'local', 'closed']
 
@@ -44,6 +55,16 @@ export function responseOf(matches: readonly Match[], decided: readonly Decided[
   }
   const over = statuses.some(({ code }) => code === 'OVER_LIMIT')
   return { overall: over ? 'OVER_LIMIT' : 'OK', statuses, degraded: WORSE[worst]! }
+}
+
+/** Tells of each limit that was asked, but for those that requests bring along. */
+export function tellCounted(decided: readonly Decided[], tell: (counted: CountedHits) => void): void {
+  for (const { batch, states } of decided) {
+    for (const { name, allowed, limit, remaining } of states) {
+      const { path, cost, effect } = hitIn(batch, name)!
+      if (path !== undefined) tell({ path, hits: cost, over: !allowed, shadow: effect === 'shadow', limit, remaining })
+    }
+  }
 }
 
 const NO_LIMIT: RlsStatus = Object.freeze({ code: 'OK' })

@@ -10,6 +10,8 @@ export interface DescriptorEntry {
 export interface DescriptorRule {
   /** The composite key its users know: `domain.key1_value1.subkey1`. */
   readonly name: string
+  /** The parts of the name: the domain, and then one for each level. */
+  readonly path: readonly string[]
   readonly key: string
   /** Empty: any value. */
   readonly value: string
@@ -24,6 +26,8 @@ export interface DescriptorRule {
   readonly valueToMetric: boolean
   /** All values of a wildcard are counted together. */
   readonly shared: boolean
+  /** What envoyproxy/ratelimit would hand to Envoy. */
+  readonly hasMetadata: boolean
   readonly next: Level
 }
 
