@@ -16,6 +16,7 @@ export {
   header,
   type Identity,
   ip,
+  jwt,
   route,
   session,
   tenant,

@@ -56,6 +56,8 @@ interface GuardLimitSettings<R> {
    * names, but any is sent. Without it the fields say nothing, and callers take the numbers for requests.
    */
   unit?: string
+  /** Of a refusal by it: 429 by default, 503 without `key`. An outage stays a 503. */
+  status?: 403 | 429
   /** Says nothing about the count: for keys that the caller has not proved to be theirs, such as the name in a login. */
   quiet?: boolean
   /** Counts only responses of which this is true. Until then the request counts, so that many at once gain nothing. */
@@ -87,6 +89,7 @@ export const GUARD_LIMIT_OPTIONS: readonly string[] = [
     'blockFor',
     'onOutage',
     'quiet',
+    'status',
     'unit',
   ],
   ...['countWhen', 'resetWhen', 'settle', 'countAborted', 'delay'],
@@ -116,6 +119,7 @@ export function checkedLimit(name: string, given: AnyGuardLimit): AnyGuardLimit 
   checkRollout(limit, where)
   checkDelay(limit, where)
   checkUnit(limit.unit, where)
+  checkStatus(limit, where)
   for (const option of ['quiet', 'countAborted'] as const) {
     const value: unknown = limit[option]
     if (value === undefined || typeof value === 'boolean') continue
@@ -125,6 +129,12 @@ export function checkedLimit(name: string, given: AnyGuardLimit): AnyGuardLimit 
     throw expected('SLUICE_BAD_OPTION', `${where} with settle or countWhen`, 'both', 'settle to 0 what does not count')
   }
   return limit
+}
+
+function checkStatus({ status, quiet }: AnyGuardLimit, where: string): void {
+  if (status === undefined) return
+  if (status !== 403 && status !== 429) throw expected('SLUICE_BAD_OPTION', `${where} status 403 or 429`, status)
+  if (quiet) throw expected('SLUICE_BAD_OPTION', `${where} with status or quiet`, 'both', 'the status would tell of it')
 }
 
 function checkUnit(unit: unknown, where: string): void {

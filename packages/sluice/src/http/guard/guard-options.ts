@@ -51,6 +51,8 @@ export interface GuardSettings<R = RequestView> extends SiteOptions {
   allow?: readonly string[]
   /** Addresses that are not served at all: 403. They win over `allow`. */
   deny?: readonly string[]
+  /** Adds up to so large a part of the wait to `Retry-After`: with 0.1, a minute becomes 60 to 66 seconds. 0 by default. */
+  retryAfterJitter?: number
   /** How many CORS preflights an address may send, `'600/m'` by default; `'count'` treats them as any request. */
   preflight?: PreflightOption
   /** Changes the answer to a refused request: what it returns stands in place of what it was handed. */
@@ -62,7 +64,7 @@ export interface GuardSettings<R = RequestView> extends SiteOptions {
 
 const SETTINGS: readonly string[] = [
   ...['name', 'prefix', 'store', 'clock', 'headers', 'partitionSecret', 'skip', 'lookupDeadline', 'allow', 'deny'],
-  ...['preflight', 'refuse', 'onDecision', 'onEvent'],
+  ...['preflight', 'retryAfterJitter', 'refuse', 'onDecision', 'onEvent'],
   ...SITE_OPTIONS,
 ]
 const SYNC_FUNCTIONS = ['refuse', 'onDecision', 'onEvent'] as const
@@ -91,7 +93,10 @@ export function checkGuardOptions(given: GuardOptions): CheckedOptions {
     given,
     limits === undefined ? [...SETTINGS, ...GUARD_LIMIT_OPTIONS] : [...SETTINGS, 'limits'],
   )
-  const { skip, lookupDeadline = '1s', partitionSecret, name, prefix } = options
+  const { skip, lookupDeadline = '1s', partitionSecret, name, prefix, retryAfterJitter = 0 } = options
+  if (!(typeof retryAfterJitter === 'number' && retryAfterJitter >= 0 && retryAfterJitter <= 1)) {
+    throw expected('SLUICE_BAD_OPTION', 'retryAfterJitter from 0 to 1', retryAfterJitter)
+  }
   if (skip !== undefined) checkFunction('skip', skip)
   for (const option of SYNC_FUNCTIONS) if (options[option] !== undefined) checkSyncFunction(option, options[option])
   for (const [option, value] of Object.entries({ name, prefix })) {

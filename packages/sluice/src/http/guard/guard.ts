@@ -381,8 +381,13 @@ export class Guard {
 
   private refusal(decision: Decision, states: readonly LimitState[], facts: RequestFacts): Refusal {
     const { responseFields } = this
-    const { refuse } = this.settings
-    const refusal = refusalOf(decision, states, name => responseFields.isShared(name), responseFields.isQuiet(states))
+    const { refuse, retryAfterJitter = 0 } = this.settings
+    const rules = {
+      isShared: (name: string) => responseFields.isShared(name),
+      statusOf: (name: string) => responseFields.statusOf(name),
+      retryAfterJitter,
+    }
+    const refusal = refusalOf(decision, states, rules, responseFields.isQuiet(states))
     if (refuse === undefined) return refusal
     try {
       return changed(refusal, parts => refuse(parts, decision, facts.view))

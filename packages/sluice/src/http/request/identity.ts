@@ -49,7 +49,12 @@ brand('Identity', Identity)
 /** Where the usual middleware of the frameworks leaves what it has found out about a request. */
 export interface FoundOnRequest {
   readonly user?: { readonly id?: unknown; readonly plan?: string }
-  readonly auth?: { readonly userId?: unknown; readonly tenantId?: unknown; readonly plan?: string }
+  readonly auth?: {
+    readonly userId?: unknown
+    readonly tenantId?: unknown
+    readonly plan?: string
+    readonly payload?: unknown
+  }
   readonly tenant?: { readonly id?: unknown }
   readonly session?: { readonly id?: unknown }
   readonly sessionID?: unknown
@@ -98,6 +103,25 @@ export function tenant(read: (r: RequestView) => unknown = foundTenant): Identit
 function foundTenant(r: RequestView): unknown {
   const { tenant, auth } = r as FoundOnRequest
   return tenant?.id ?? auth?.tenantId
+}
+
+/**
+ * A claim of a token that earlier middleware has verified: of `r.auth.payload`, `r.auth`, `r.user`, or what `read` finds.
+ * The token itself is never read here, since anyone can write one.
+ */
+export function jwt<R = RequestView>(claim: string, read?: (r: R) => unknown): Identity<R>
+export function jwt(claim: string, read?: (r: RequestView) => unknown): Identity {
+  if (typeof claim !== 'string' || claim === '') throw expected('SLUICE_BAD_OPTION', 'jwt() with a claim', claim)
+  if (read !== undefined) checkReader('jwt', read)
+  const claims = (r: RequestView): readonly unknown[] => {
+    if (read !== undefined) return [answered(read(r))]
+    const { auth, user } = r as FoundOnRequest
+    return [auth?.payload, auth, user]
+  }
+  return known(`jwt ${claim}`, r => {
+    const found = claims(r).find(payload => payload instanceof Promise || Object.hasOwn(Object(payload), claim))
+    return found === undefined || found instanceof Promise ? found : Object(found)[claim]
+  })
 }
 
 /**

@@ -18,21 +18,33 @@ const QUOTA = { type: `${TYPES}quota-exceeded`, title: 'Quota Exceeded' }
 const CAPACITY = { type: `${TYPES}temporary-reduced-capacity`, title: 'Temporary Reduced Capacity' }
 const ABUSE = { type: `${TYPES}abnormal-usage-detected`, title: 'Abnormal Usage Detected' }
 
+/** What a guard says of its refusals. */
+interface RefusalRules {
+  isShared(limit: string): boolean
+  /** Where the limit has one of its own. */
+  statusOf(limit: string): number | undefined
+  /** Which part of the wait is added to `Retry-After` at most. */
+  readonly retryAfterJitter: number
+}
+
 /**
- * The refusal of a decision: 429 for the caller's own quota, 503 for what everybody shares and for an outage. Nothing in
- * it names a key or an address; of a quiet limit, not even that it was the one. `states` are the limits as callers are told.
+ * The refusal of a decision: 429 for the caller's own quota, 503 for what everybody shares and for an outage, unless the
+ * limit that binds has a status of its own. Nothing in it names a key or an address; of a quiet limit, not even that it
+ * was the one. `states` are the limits as callers are told.
  */
 export function refusalOf(
   decision: Decision,
   states: readonly LimitState[],
-  isShared: (limit: string) => boolean,
+  rules: RefusalRules,
   quiet: boolean,
 ): Refusal {
   const { reason } = decision
   const refused = states.filter(({ allowed, shadow }) => !allowed && !shadow)
-  const capacity = reason === 'outage' || refused.every(({ name }) => isShared(name))
-  const status = capacity ? 503 : 429
-  const seconds = retryAfterSeconds(Math.max(...refused.map(({ retryAfterMs }) => retryAfterMs)))
+  const capacity = reason === 'outage' || refused.every(({ name }) => rules.isShared(name))
+  const own = quiet || reason === 'outage' ? undefined : rules.statusOf(decision.policy)
+  const status = own ?? (capacity ? 503 : 429)
+  const exact = retryAfterSeconds(Math.max(...refused.map(({ retryAfterMs }) => retryAfterMs)))
+  const seconds = exact === undefined ? undefined : spread(exact, rules.retryAfterJitter)
   const kind = kindOf(reason, capacity)
   // JSON leaves out properties that are undefined.
   const body = {
@@ -45,6 +57,11 @@ export function refusalOf(
     retry_after: seconds,
   }
   return problemResponse(status, body, seconds)
+}
+
+/** Upwards only, so that callers who were refused together come back apart, and none too early. */
+function spread(seconds: number, jitter: number): number {
+  return seconds + Math.floor(Math.random() * (jitter * seconds + 1))
 }
 
 function kindOf(reason: Decision['reason'], capacity: boolean): { type: string; title: string } {

@@ -109,6 +109,11 @@ export class ResponseFields {
     return found !== undefined && found.limit.key === undefined
   }
 
+  /** Of a refusal by the limit, where it says so. */
+  statusOf(name: string): number | undefined {
+    return this.limits.get(name)?.limit.status
+  }
+
   /** Whether a limit that refused must not be known. */
   isQuiet(states: readonly LimitState[]): boolean {
     return states.some(state => !state.allowed && !state.shadow && this.isHidden(state))
