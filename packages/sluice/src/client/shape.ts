@@ -1,8 +1,11 @@
 import { type Clock, systemClock } from '../clock.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { expected } from '../errors.ts'
-import { createLimiter } from '../limiter/create.ts'
-import type { Limiter, LimiterOptions } from '../limiter/limiter.ts'
+import type { ChargedDecision } from '../limiter/charged-decision.ts'
+import { noticed } from '../limiter/create.ts'
+import type { LimiterOptions } from '../limiter/limiter.ts'
+import { NamedLimiter } from '../limiter/named-limiter.ts'
+import { Waiter } from '../limiter/waiting/waiter.ts'
 import type { PolicyLike } from '../policy.ts'
 import { CallRefused, tooLong } from './call-refused.ts'
 import { PriorityQueue } from './priority-queue.ts'
@@ -50,7 +53,7 @@ export interface Shaped<A extends unknown[], R> {
   close(): Promise<void>
 }
 
-/** A call that waits to start. Many may wait, so it is kept small: one object and its promise. */
+/** A call that waits to start. Very many may, so it is kept small: `resolve` is all it keeps of its promise. */
 class ShapedCall {
   readonly priority: number
   readonly since: number
@@ -58,51 +61,65 @@ class ShapedCall {
   private readonly args: unknown[]
   private readonly signal: AbortSignal | undefined
   private readonly resolve: (value: unknown) => void
-  private readonly reject: (reason: unknown) => void
   private readonly shaper: Shaper
 
   constructor(
     shaper: Shaper,
     args: unknown[],
     { priority = 0, signal }: CallOptions,
-    controller: AbortController | undefined,
     resolve: (value: unknown) => void,
-    reject: (reason: unknown) => void,
   ) {
     this.shaper = shaper
     this.args = args
     this.priority = priority
     this.signal = signal
     this.resolve = resolve
-    this.reject = reject
     this.since = shaper.clock.now()
-    this.slot = { owner: this, booker: this, controller }
+    this.slot = new Slot(shaper, this)
     signal?.addEventListener('abort', this)
   }
 
   /** The signal was aborted: cancels the call. */
   handleEvent(): void {
     this.shaper.leave(this)
-    this.reject(this.signal!.reason)
+    this.fail(this.signal!.reason)
   }
 
-  start(): Promise<void> {
+  start(): Promise<unknown> {
     this.signal?.removeEventListener('abort', this)
-    return new Promise(resolve => resolve(this.shaper.run(this.args))).then(this.resolve, this.reject)
+    const run = new Promise(resolve => resolve(this.shaper.run(this.args)))
+    this.resolve(run)
+    return run
   }
 
   fail(reason: unknown): void {
     this.signal?.removeEventListener('abort', this)
-    this.reject(reason)
+    this.resolve(Promise.reject(reason))
   }
 }
 
-/** A booked start. Its owner may change: when the time comes, the first call in the queue takes it. */
-interface Slot {
+/** A start that a call waits for. Its owner may change: when the time comes, the first call in the queue takes it. */
+class Slot extends Waiter {
   owner: ShapedCall | undefined
   /** Whom the start was promised, in time. */
   readonly booker: ShapedCall
-  readonly controller: AbortController | undefined
+  private readonly shaper: Shaper
+
+  constructor(shaper: Shaper, booker: ShapedCall) {
+    super()
+    this.shaper = shaper
+    this.owner = booker
+    this.booker = booker
+  }
+
+  // Later, as by a promise: what a call does must not run in the midst of the limiter's work.
+  decided(decision: ChargedDecision): void {
+    queueMicrotask(() => this.shaper.decided(this, decision))
+  }
+
+  failed(reason: unknown): void {
+    queueMicrotask(() => this.shaper.refuse(this, reason))
+  }
 }
 
 /** The one subject of a limit without a key. */
@@ -133,7 +150,7 @@ const KNOWN = ['policy', 'store', 'name', 'concurrency', 'maxBacklog', 'maxWait'
 class Shaper {
   running = 0
   readonly run: (args: unknown[]) => unknown
-  private readonly limiter: Pick<Limiter<object>, 'wait'> & { close(): unknown }
+  private readonly limiter: NamedLimiter<object>
   readonly clock: Clock
   private readonly queue = new PriorityQueue<ShapedCall>()
   private readonly concurrency: number
@@ -143,7 +160,6 @@ class Shaper {
   private readonly onPressure: ShapeOptions['onPressure']
   /** Slots whose time came while `concurrency` calls were running. */
   private ready = 0
-  private isRanked = false
   private isHigh = false
   private isClosed = false
   private drained: { promise: Promise<void>; resolve: () => void } | undefined
@@ -169,7 +185,8 @@ class Shaper {
     this.onPressure = onPressure
     const chosen = typeof policy === 'function' ? () => policy(this.depth) : policy
     const limits = { default: { policy: chosen } }
-    this.limiter = createLimiter<object, 'sync' | 'async'>({ name, clock, limits, ...(store && { store }) })
+    const limiter = new NamedLimiter<object>({ name, clock, ...(store && { store }) }, limits, false)
+    this.limiter = noticed(limiter)
   }
 
   get depth(): number {
@@ -177,16 +194,16 @@ class Shaper {
   }
 
   call(args: unknown[], options: CallOptions): Promise<unknown> {
-    return new Promise((resolve, reject) => {
+    return new Promise(resolve => {
       const { priority = 0, signal } = options
       signal?.throwIfAborted()
       if (!Number.isFinite(priority)) throw expected('SLUICE_BAD_OPTION', 'priority as a number', priority)
       if (this.isClosed || this.drained !== undefined) throw backlogFull('no more calls are taken')
       if (this.depth >= this.maxBacklog) throw backlogFull(`${this.maxBacklog} calls wait already`)
-      this.isRanked ||= priority !== 0
-      // Each slot has its own signal, because calls of different priorities exchange slots.
-      const controller = signal !== undefined || this.isRanked ? new AbortController() : undefined
-      this.book(new ShapedCall(this, args, options, controller, resolve, reject))
+      const call = new ShapedCall(this, args, options, resolve)
+      this.limiter.enter(call.slot, EVERYBODY, this.waitOptions)
+      this.queue.push(call)
+      this.afterGrowth()
     })
   }
 
@@ -194,7 +211,7 @@ class Shaper {
   leave(call: ShapedCall): void {
     this.queue.delete(call)
     call.slot.owner = undefined
-    call.slot.controller?.abort()
+    call.slot.abort(undefined)
     this.afterShrink()
   }
 
@@ -219,20 +236,9 @@ class Shaper {
     await this.limiter.close()
   }
 
-  private book(call: ShapedCall): void {
-    const { slot } = call
-    const { waitOptions } = this
-    const options = slot.controller ? { ...waitOptions, signal: slot.controller.signal } : waitOptions
-    const booked = this.limiter.wait(EVERYBODY, options)
-    this.queue.push(call)
-    this.afterGrowth()
-    booked.then(
-      decision => {
-        if (decision.allowed) this.onSlot(slot)
-        else this.refuse(slot, this.refusal(decision.retryAfterMs))
-      },
-      error => this.refuse(slot, error),
-    )
+  decided(slot: Slot, decision: ChargedDecision): void {
+    if (decision.allowed) this.onSlot(slot)
+    else this.refuse(slot, this.refusal(decision.retryAfterMs))
   }
 
   private refusal(retryAfterMs: number): CallRefused {
@@ -241,7 +247,7 @@ class Shaper {
   }
 
   /** The slot was refused, so the call that owns it is refused too. */
-  private refuse({ owner }: Slot, reason: unknown): void {
+  refuse({ owner }: Slot, reason: unknown): void {
     if (owner === undefined || !this.queue.delete(owner)) return
     owner.fail(reason)
     this.afterShrink()
@@ -266,11 +272,12 @@ class Shaper {
     if (call === undefined) return undefined
     this.running++
     this.afterShrink()
-    void call.start().finally(() => {
+    const ended = () => {
       this.running--
       this.startNext()
       this.finish()
-    })
+    }
+    void call.start().then(ended, ended)
     return call
   }
 

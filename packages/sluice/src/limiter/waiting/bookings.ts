@@ -80,7 +80,7 @@ class BookedQueue extends WaitList {
 
   add(waiter: Waiter, charges: readonly Charge[]): void {
     waiter.booked = charges
-    waiter.charges = undefined
+    waiter.request = undefined
     // It has no part in what those before it have gained so far.
     waiter.gain = 0 - this.gained
     this.gained = 0
@@ -88,8 +88,8 @@ class BookedQueue extends WaitList {
     if (this.first === waiter) this.startTimer(waiter)
   }
 
-  due(waiter: Waiter): void {
-    bookingOf(waiter).retryAt = waiter.at
+  due(waiter: Waiter, at: number): void {
+    bookingOf(waiter).retryAt = at
     this.remove(waiter, 0)
     waiter.resolve(ChargedDecision.over(waiter.booked!, WAIT))
   }

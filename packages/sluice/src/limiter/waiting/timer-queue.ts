@@ -2,18 +2,19 @@ import { after, type Clock, TICKS_PER_MS, toTicks } from '../../clock.ts'
 
 /** Something to do at a time. */
 export interface Timer {
-  /** The tick it is due at. Only its queue changes it while it is in there. */
-  at: number
   /** Of timers due at the same tick, the one with the lower order rings first. */
   readonly order: number
   /** Where its queue keeps it; -1 while it is in none. */
   place: number
-  ring(): void
+  /** `at` is the tick it was due at. */
+  ring(at: number): void
 }
 
 /** Many timers on one timer of the machine: a binary heap, in which each timer knows its place, so that it can leave. */
 export class TimerQueue {
   private readonly heap: Timer[] = []
+  /** The ticks they are due at, each at the place of its timer. */
+  private readonly ticks: number[] = []
   private readonly clock: Clock
   private cancel: (() => void) | undefined
   /** The tick the machine's timer fires at. It may fire too early, never too late. */
@@ -25,19 +26,19 @@ export class TimerQueue {
   }
 
   add(timer: Timer, at: number): void {
-    timer.at = at
-    this.put(timer, this.heap.length)
-    this.rise(timer)
+    this.put(timer, at, this.heap.length)
+    this.rise(timer.place)
     this.arm()
   }
 
   remove(timer: Timer): void {
     if (timer.place < 0) return
     const last = this.heap.pop()!
+    const at = this.ticks.pop()!
     if (last !== timer) {
-      this.put(last, timer.place)
-      this.rise(last)
-      this.sink(last)
+      this.put(last, at, timer.place)
+      this.rise(last.place)
+      this.sink(last.place)
     }
     timer.place = -1
     this.arm()
@@ -49,7 +50,7 @@ export class TimerQueue {
    */
   private arm(): void {
     if (this.isRinging) return
-    const at = this.heap[0]?.at ?? Infinity
+    const at = this.ticks[0] ?? Infinity
     if (at < Infinity && at >= this.firesAt) return
     this.cancel?.()
     this.cancel = undefined
@@ -63,44 +64,51 @@ export class TimerQueue {
     this.firesAt = Infinity
     const now = toTicks(this.clock.now())
     this.isRinging = true
-    for (let soonest = this.heap[0]; soonest !== undefined && soonest.at <= now; soonest = this.heap[0]) {
+    for (let at = this.ticks[0]; at !== undefined && at <= now; at = this.ticks[0]) {
+      const soonest = this.heap[0]!
       this.remove(soonest)
-      soonest.ring()
+      soonest.ring(at)
     }
     this.isRinging = false
     this.arm()
   }
 
-  private rise(timer: Timer): void {
-    while (timer.place > 0) {
-      const parent = this.heap[(timer.place - 1) >> 1]!
-      if (!isBefore(timer, parent)) return
-      this.swap(timer, parent)
+  private rise(place: number): void {
+    while (place > 0) {
+      const parent = (place - 1) >> 1
+      if (!this.isBefore(place, parent)) return
+      this.swap(place, parent)
+      place = parent
     }
   }
 
-  private sink(timer: Timer): void {
+  private sink(place: number): void {
     for (;;) {
-      const left = this.heap[2 * timer.place + 1]
-      const right = this.heap[2 * timer.place + 2]
-      const child = left !== undefined && right !== undefined && isBefore(right, left) ? right : left
-      if (child === undefined || !isBefore(child, timer)) return
-      this.swap(child, timer)
+      const left = 2 * place + 1
+      const right = left + 1
+      const child = right < this.heap.length && this.isBefore(right, left) ? right : left
+      if (child >= this.heap.length || !this.isBefore(child, place)) return
+      this.swap(child, place)
+      place = child
     }
   }
 
-  private swap(a: Timer, b: Timer): void {
-    const { place } = a
-    this.put(a, b.place)
-    this.put(b, place)
+  private isBefore(a: number, b: number): boolean {
+    const atA = this.ticks[a]!
+    const atB = this.ticks[b]!
+    return atA < atB || (atA === atB && this.heap[a]!.order < this.heap[b]!.order)
   }
 
-  private put(timer: Timer, place: number): void {
+  private swap(a: number, b: number): void {
+    const timer = this.heap[a]!
+    const at = this.ticks[a]!
+    this.put(this.heap[b]!, this.ticks[b]!, a)
+    this.put(timer, at, b)
+  }
+
+  private put(timer: Timer, at: number, place: number): void {
     this.heap[place] = timer
+    this.ticks[place] = at
     timer.place = place
   }
-}
-
-function isBefore(a: Timer, b: Timer): boolean {
-  return a.at < b.at || (a.at === b.at && a.order < b.order)
 }

@@ -87,10 +87,11 @@ class WaitQueue extends WaitList {
   }
 
   join(waiter: Waiter): void {
+    const { deadline } = waiter.request!
     this.append(waiter)
     if (this.first === waiter) this.advance()
-    else if (this.turnAt > waiter.deadline) this.refuse(waiter)
-    else if (waiter.deadline < Infinity) this.timers.add(waiter, waiter.deadline)
+    else if (this.turnAt > deadline) this.refuse(waiter)
+    else if (deadline < Infinity) this.timers.add(waiter, deadline)
   }
 
   due(waiter: Waiter): void {
@@ -140,13 +141,14 @@ class WaitQueue extends WaitList {
   private decided(waiter: Waiter, decision: ChargedDecision): boolean {
     if (!decision.allowed) {
       if (this.askAgain) return true
+      const { deadline } = waiter.request!
       const retryAt = toTicks(decision.at + decision.retryAfterMs)
       // A slot is free when its holder is done, so that its expiry says only when to ask at the latest.
-      if (waiter.deadline < retryAt && toTicks(decision.at) < waiter.deadline && mayFreeSooner(decision)) {
-        this.timers.add(waiter, waiter.deadline)
+      if (deadline < retryAt && toTicks(decision.at) < deadline && mayFreeSooner(decision)) {
+        this.timers.add(waiter, deadline)
         return false
       }
-      if (retryAt < Infinity && retryAt <= waiter.deadline) {
+      if (retryAt < Infinity && retryAt <= deadline) {
         this.turnAt = retryAt
         this.timers.add(waiter, retryAt)
         return false

@@ -7,18 +7,23 @@ export interface WaiterGroup {
   remove(waiter: Waiter): void
 }
 
+/** What one who waits asks for. */
+export interface WaitRequest {
+  /** Makes the charges anew, since each question fills in its own. */
+  readonly charges: () => Charge[]
+  readonly maxWaitTicks: number
+  /** The last tick to start at. */
+  readonly deadline: number
+}
+
 /**
  * One who waits, from the start to the end: a decision, or an error or an abort. Very many may wait, so each is kept small.
  */
 export abstract class Waiter implements Timer {
-  at = 0
   place = -1
   order = 0
-  maxWaitTicks = 0
-  /** The last tick it may start at. */
-  deadline = 0
-  /** Makes its charges anew, since each question fills in its own; undefined once it is booked and asks no more. */
-  charges: (() => Charge[]) | undefined = undefined
+  /** Undefined once it is booked: then it asks no more. */
+  request: WaitRequest | undefined = undefined
   /** The charges that are booked for it. */
   booked: readonly Charge[] | undefined = undefined
   /** By how many ticks it and all behind it have moved up: see `BookedQueue`. */
@@ -39,8 +44,8 @@ export abstract class Waiter implements Timer {
     return this.group === undefined
   }
 
-  ring(): void {
-    this.list!.due(this)
+  ring(at: number): void {
+    this.list!.due(this, at)
   }
 
   resolve(decision: ChargedDecision): void {
@@ -85,7 +90,7 @@ export abstract class WaitList {
   protected last: Waiter | undefined = undefined
 
   /** The timer of one of its waiters has rung. */
-  abstract due(waiter: Waiter): void
+  abstract due(waiter: Waiter, at: number): void
   /** One of its waiters goes away: what it has taken is given back. */
   abstract leave(waiter: Waiter): void
 

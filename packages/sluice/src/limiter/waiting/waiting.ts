@@ -51,9 +51,8 @@ export class Waiting {
     signal: AbortSignal | undefined,
   ): void {
     waiter.order = this.started++
-    waiter.charges = charges
-    waiter.maxWaitTicks = toTicks(maxWaitMs)
-    waiter.deadline = toTicks(this.context.clock.now()) + waiter.maxWaitTicks
+    const maxWaitTicks = toTicks(maxWaitMs)
+    waiter.request = { charges, maxWaitTicks, deadline: toTicks(this.context.clock.now()) + maxWaitTicks }
     this.signals.add(waiter, signal)
     this.begin(waiter, first)
   }
@@ -74,7 +73,7 @@ export class Waiting {
       this.queues.join(waiter, charges)
       return
     }
-    const asked = this.ask(waiter, booking(waiter.maxWaitTicks))
+    const asked = this.ask(waiter, booking(waiter.request!.maxWaitTicks))
     void andThen(asked, decision => this.answered(waiter, charges, decision))
   }
 
@@ -89,7 +88,7 @@ export class Waiting {
     // A full queue refuses. A block, a reservation or an outage can be waited out.
     const isFull = rule.kind === 'bucket' && rule.queue && decision.reason === 'limited'
     const { retryAfterMs } = decision
-    const canWait = retryAfterMs < Infinity && retryAfterMs * TICKS_PER_MS <= waiter.maxWaitTicks
+    const canWait = retryAfterMs < Infinity && retryAfterMs * TICKS_PER_MS <= waiter.request!.maxWaitTicks
     if (canWait && !isFull) this.queues.join(waiter, charges)
     else waiter.resolve(decision)
   }
@@ -98,12 +97,13 @@ export class Waiting {
   private startInTime(waiter: Waiter, decision: ChargedDecision): void {
     const last = lastToStart(decision.charges)
     const start = last === undefined ? 0 : startOf(last)
-    if (start <= waiter.deadline) {
+    const { deadline, maxWaitTicks } = waiter.request!
+    if (start <= deadline) {
       this.startLater(waiter, decision, last)
       return
     }
     this.giveBack(decision.charges)
-    this.refuse(waiter, start - waiter.maxWaitTicks)
+    this.refuse(waiter, start - maxWaitTicks)
   }
 
   private refuse(waiter: Waiter, until: number): void {
@@ -128,7 +128,7 @@ export class Waiting {
       return undefined
     }
     try {
-      const asked = this.context.ask(waiter.charges!(), intent)
+      const asked = this.context.ask(waiter.request!.charges(), intent)
       return asked instanceof Promise ? asked.then(answered, failed) : answered(asked)
     } catch (error) {
       return failed(error)
