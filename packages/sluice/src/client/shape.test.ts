@@ -102,6 +102,18 @@ describe('priorities', () => {
     expect(failed).toEqual([`${cancelled}: gone`])
   })
 
+  test('options that are changed after the call was made change nothing', async () => {
+    const { clock, started, call, shaped } = stage()
+    const options = { priority: 1 }
+    for (const name of ['a', 'b', 'c']) void call(name)
+    await flush()
+    void call('high', options)
+    options.priority = -1
+    await pass(clock, 4000)
+    expect(started.map(text => text.replace(/ at.*/, ''))).toEqual(['a', 'high', 'b', 'c'])
+    expect(shaped.depth).toBe(0)
+  })
+
   test('one that was overtaken for too long is refused', async () => {
     const { clock, started, call, failed } = stage({ maxWait: '2s' })
     void call('a')

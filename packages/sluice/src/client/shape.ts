@@ -53,47 +53,51 @@ export interface Shaped<A extends unknown[], R> {
   close(): Promise<void>
 }
 
+/** The options of many calls, which the caller can change no more. */
+interface KeptOptions {
+  readonly priority: number
+  readonly signal: AbortSignal | undefined
+}
+
 /** A call that waits to start. Very many may, so it is kept small: `resolve` is all it keeps of its promise. */
 class ShapedCall {
-  readonly priority: number
+  readonly shaper: Shaper
+  /** When it came; 0 where it may wait for ever. */
   readonly since: number
   slot: Slot
   private readonly args: unknown[]
-  private readonly signal: AbortSignal | undefined
+  private readonly options: KeptOptions
   private readonly resolve: (value: unknown) => void
-  private readonly shaper: Shaper
 
-  constructor(
-    shaper: Shaper,
-    args: unknown[],
-    { priority = 0, signal }: CallOptions,
-    resolve: (value: unknown) => void,
-  ) {
+  constructor(shaper: Shaper, args: unknown[], options: KeptOptions, resolve: (value: unknown) => void) {
     this.shaper = shaper
+    this.since = shaper.maxWaitMs < Infinity ? shaper.clock.now() : 0
+    this.slot = new Slot(this)
     this.args = args
-    this.priority = priority
-    this.signal = signal
+    this.options = options
     this.resolve = resolve
-    this.since = shaper.clock.now()
-    this.slot = new Slot(shaper, this)
-    signal?.addEventListener('abort', this)
+    options.signal?.addEventListener('abort', this)
+  }
+
+  get priority(): number {
+    return this.options.priority
   }
 
   /** The signal was aborted: cancels the call. */
   handleEvent(): void {
     this.shaper.leave(this)
-    this.fail(this.signal!.reason)
+    this.fail(this.options.signal!.reason)
   }
 
   start(): Promise<unknown> {
-    this.signal?.removeEventListener('abort', this)
+    this.options.signal?.removeEventListener('abort', this)
     const run = new Promise(resolve => resolve(this.shaper.run(this.args)))
     this.resolve(run)
     return run
   }
 
   fail(reason: unknown): void {
-    this.signal?.removeEventListener('abort', this)
+    this.options.signal?.removeEventListener('abort', this)
     this.resolve(Promise.reject(reason))
   }
 }
@@ -103,22 +107,20 @@ class Slot extends Waiter {
   owner: ShapedCall | undefined
   /** Whom the start was promised, in time. */
   readonly booker: ShapedCall
-  private readonly shaper: Shaper
 
-  constructor(shaper: Shaper, booker: ShapedCall) {
+  constructor(booker: ShapedCall) {
     super()
-    this.shaper = shaper
     this.owner = booker
     this.booker = booker
   }
 
   // Later, as by a promise: what a call does must not run in the midst of the limiter's work.
   decided(decision: ChargedDecision): void {
-    queueMicrotask(() => this.shaper.decided(this, decision))
+    queueMicrotask(() => this.booker.shaper.decided(this, decision))
   }
 
   failed(reason: unknown): void {
-    queueMicrotask(() => this.shaper.refuse(this, reason))
+    queueMicrotask(() => this.booker.shaper.refuse(this, reason))
   }
 }
 
@@ -131,10 +133,10 @@ const LOW = 0.5
 export function shape<A extends unknown[], R>(fn: (...args: A) => R | Promise<R>, options: ShapeOptions): Shaped<A, R> {
   if (typeof fn !== 'function') throw expected('SLUICE_BAD_OPTION', 'a function to shape', fn)
   const shaper = new Shaper(args => fn(...(args as A)), options)
-  const withOptions =
-    (callOptions: CallOptions) =>
-    (...args: A): Promise<R> =>
-      shaper.call(args, callOptions) as Promise<R>
+  const withOptions = ({ priority = 0, signal }: CallOptions) => {
+    const kept = { priority, signal }
+    return (...args: A): Promise<R> => shaper.call(args, kept) as Promise<R>
+  }
   const shaped = withOptions({})
   return Object.defineProperties(shaped, {
     with: { value: withOptions },
@@ -155,7 +157,7 @@ class Shaper {
   private readonly queue = new PriorityQueue<ShapedCall>()
   private readonly concurrency: number
   private readonly maxBacklog: number
-  private readonly maxWaitMs: number
+  readonly maxWaitMs: number
   private readonly waitOptions: { maxWait?: Duration }
   private readonly onPressure: ShapeOptions['onPressure']
   /** Slots whose time came while `concurrency` calls were running. */
@@ -193,9 +195,9 @@ class Shaper {
     return this.queue.size
   }
 
-  call(args: unknown[], options: CallOptions): Promise<unknown> {
+  call(args: unknown[], options: KeptOptions): Promise<unknown> {
     return new Promise(resolve => {
-      const { priority = 0, signal } = options
+      const { priority, signal } = options
       signal?.throwIfAborted()
       if (!Number.isFinite(priority)) throw expected('SLUICE_BAD_OPTION', 'priority as a number', priority)
       if (this.isClosed || this.drained !== undefined) throw backlogFull('no more calls are taken')
