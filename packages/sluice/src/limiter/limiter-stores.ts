@@ -28,10 +28,10 @@ export class LimiterStores {
     }
   }
 
-  /** The charges that were decided, or are at fault. */
-  ask(charges: readonly Charge[], intent: Intent): Maybe<readonly Charge[]> {
+  /** The charges that were decided, or are at fault. `someDecided`: some have been before, and are left as they are. */
+  ask(charges: readonly Charge[], intent: Intent, someDecided: boolean): Maybe<readonly Charge[]> {
     const { only } = this
-    if (only !== undefined) return andThen(askOne(only, charges, intent), () => charges)
+    if (only !== undefined && !someDecided) return andThen(askOne(only, charges, intent), () => charges)
     return andThen(decideAcross(charges, intent, this.parties), () => asked(charges))
   }
 }

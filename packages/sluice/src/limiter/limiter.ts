@@ -18,7 +18,10 @@ export type LimiterEvent =
   | { readonly type: 'overflow'; readonly limiter: string; readonly keys: number }
   /** The clock was set back. Limits go on by the time they had, which is so much ahead of it from now on. */
   | { readonly type: 'clock-set-back'; readonly limiter: string; readonly byMs: number }
-  /** Giving something back, or settling it, failed: it stays taken, and a slot comes back when it expires. */
+  /**
+   * Giving something back, or settling it, failed: it stays taken, and a slot comes back when it expires. Or a block or
+   * refund that was kept during an outage was never carried out.
+   */
   | { readonly type: 'store-error'; readonly limiter: string; readonly error: unknown }
   /** The store cannot decide a limit, or some of its keys: its `onOutage` does. */
   | {

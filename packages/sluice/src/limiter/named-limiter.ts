@@ -78,6 +78,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     this.ownStore = options.store === undefined
     this.store = storeFor(options, name)
     this.changes = new Changes(
+      this.store.clock,
       charges => this.waiting?.wake(charges),
       error => onEvent?.({ type: 'store-error', limiter: name, error }),
     )
@@ -244,6 +245,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   close(): Answer<M, void> {
     this.closed = true
     this.waiting?.close()
+    this.changes.kept.close()
     this.outage?.close()
     const closed: Maybe<void> = this.ownStore ? this.store.close() : undefined
     return this.answer(closed)
@@ -292,7 +294,8 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
       inline.ask(decision)
       return decision
     }
-    return andThen(this.stores.ask(charges, intent), decided =>
+    const someBlocked = this.changes.kept.refuse(charges)
+    return andThen(this.stores.ask(charges, intent, someBlocked), decided =>
       ChargedDecision.over(outage === undefined ? decided : outage.settled(decided, intent), intent),
     )
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DOWN, type Limits, outageWorld } from '../../fixtures/limiter/outage-world.ts'
-import { flush } from '../../fixtures/limiter/passing-time.ts'
+import { flush, pass } from '../../fixtures/limiter/passing-time.ts'
 import { type Decision, fixedWindow, type OnOutage } from '../../index.ts'
 
 const inShard = (shard: number) => (key: string) => `${shard}${key}`
@@ -68,13 +68,16 @@ describe('all or nothing, with one shard of the store down', () => {
     expect(await limiter.consume('a')).toMatchObject({ policy: 'near', at: 10_500, retryAfterMs: 49_500 })
   })
 
-  test('a store that cannot take its part back is not waited for, and says so', async () => {
-    const { store, limiter, events } = half('closed')
+  test('a store that cannot take its part back is not waited for, and takes it back when it can', async () => {
+    const { clock, store, limiter, stored } = half('closed')
     const decided = limiter.consume('a')
     await Promise.resolve().then(() => store.set(DOWN, 0))
     expect((await decided).allowed).toBe(false)
     await flush()
-    expect(events.map(({ type }) => type)).toContain('store-error')
+    expect(stored('far', '0a')).toBe(1)
+    store.set('up')
+    await pass(clock, 1000)
+    expect(stored('far', '0a')).toBe(0)
   })
 })
 

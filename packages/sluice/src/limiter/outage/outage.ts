@@ -90,7 +90,7 @@ export class Outage {
         const { fault: error } = charge
         if (lastFault === undefined)
           this.onEvent?.({ type: 'degraded', limiter, limit: name, mode: outage.mode, error })
-      } else if (lastFault !== undefined && now - lastFault >= QUIET_MS) {
+      } else if (charge.outage === undefined && lastFault !== undefined && now - lastFault >= QUIET_MS) {
         this.faults.delete(name)
         this.onEvent?.({ type: 'restored', limiter, limit: name })
       }
