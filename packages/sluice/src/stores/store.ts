@@ -77,7 +77,10 @@ export function booking(bookTicks: number): Intent {
 }
 
 export type Change =
-  /** Take back a charge that was taken, by law 12. */
+  /**
+   * Take back a charge that was taken, by law 12. A store clears the charge's receipt before the refund may take effect: a
+   * refund that failed may be tried again while the receipt stands.
+   */
   | { readonly type: 'refund'; readonly charge: Charge }
   /** Give `cost` back, clamped at full. */
   | { readonly type: 'credit'; readonly charge: Charge }

@@ -12,7 +12,7 @@ export interface BreakerPanel {
   changed(event: StoreEvent): void
 }
 
-/** One turn may carry a hundred calls, and one lost connection fail them all: only what repeats is an outage. */
+/** One lost connection may fail a hundred calls of one turn. Only faults in more turns than this are an outage. */
 const MOST_FAULTY_TURNS = 2
 const PROBE_EVERY_MS = 250
 
@@ -25,15 +25,15 @@ const PROBE_EVERY_MS = 250
  *      ▲                                          │ ▲    │ a probe fails:
  *      └──────────── a probe succeeds ────────────┘ └────┘ the next in about 250 ms
  *
- * Turns are those of the event loop, by number: what is asked in one turn goes out together.
+ * A turn is one round of the event loop, and turns have numbers. Calls of one turn are sent together.
  */
 export class Breaker {
   private readonly shard: number
   private readonly panel: BreakerPanel
-  /** Why the shard is not to be asked; undefined while it is closed. */
+  /** Why the shard must not be asked; undefined while the breaker is closed. */
   reason: StoreUnavailable | undefined
   private openedAt = 0
-  /** The last turn whose calls were on their way when the shard answered. */
+  /** When the shard last answered, the calls up to this turn had been sent. */
   private answeredIn = 0
   private faultyTurns = 0
   private lastFaultyTurn = 0
@@ -45,20 +45,20 @@ export class Breaker {
     this.panel = panel
   }
 
-  /** The shard has answered, when all up to that turn was on its way. */
+  /** The shard has answered. All calls up to that turn had been sent by then. */
   answered(sent: number): void {
     this.answeredIn = sent
     this.faultyTurns = 0
   }
 
-  /** What was sent in that turn came back undecided. */
+  /** A call of that turn came back undecided. */
   failed(turn: number, error: StoreUnavailable): void {
     if (turn === this.lastFaultyTurn) return
     this.lastFaultyTurn = turn
     if (++this.faultyTurns > MOST_FAULTY_TURNS) this.open(error)
   }
 
-  /** What was sent in that turn has missed its deadline. A shard that has answered others since is slow, not gone. */
+  /** A call of that turn missed its deadline. A shard that has answered other calls since is slow, not gone. */
   missed(turn: number, error: StoreUnavailable): void {
     if (this.answeredIn < turn) this.open(error)
   }
@@ -78,7 +78,7 @@ export class Breaker {
     this.cancelProbe?.()
   }
 
-  /** Not at the same moment as other processes: a store that comes back is not to be met by all of them at once. */
+  /** The delay is random, so that not all processes probe a returning store at the same moment. */
   private probeSoon(): void {
     const { clock, random } = this.panel
     this.cancelProbe = afterUnref(clock, PROBE_EVERY_MS * (0.5 + random()), () => {

@@ -2,27 +2,27 @@ import type { Charge } from '../charge.ts'
 import type { Intent, Question } from '../store.ts'
 import type { AnsweredQuestion } from './refusal.ts'
 
-/** One reading of the clock, for all that is asked until the next answer. Being early, it keeps no refusal too long. */
+/** All questions until the next answer share one reading of the clock. It may be early, so no refusal is kept too long. */
 export interface ClockReading {
   readonly at: number
 }
 
-/** Who hears the answers. */
+/** Receives the answers. */
 export interface AnswerListener {
   readonly refusals: { readonly changes: number; readonly kept: number }
   answered(sent: CachedQuestion): void
 }
 
-/** A question on its way, with what was known when it was asked. */
+/** A question under way, and what the cache knew when it was asked. */
 export class CachedQuestion implements Question, AnsweredQuestion {
   readonly charges: readonly Charge[]
   readonly intent: Intent
   readonly changes: number
-  /** How many refusals had been kept. */
+  /** How many refusals the cache had kept. */
   readonly kept: number
-  /** Is a refusal of it to be kept? */
+  /** Whether the cache may keep a refusal of it. */
   readonly repeats: boolean
-  /** Does a refusal rest on one of its keys already? */
+  /** Whether a kept refusal already depends on one of its keys. */
   readonly isKnown: boolean
   private readonly listener: AnswerListener
   private readonly question: Question

@@ -1,17 +1,17 @@
 import { after, afterPoll, type Clock } from '../../clock.ts'
 import { StoreUnavailable } from '../../errors.ts'
 
-/** Something asked of a store. */
+/** A call to a store. */
 export interface WatchedCall {
   /** The turn it was asked in; undefined once it is settled. */
   turn: CallTurn | undefined
-  /** The one asked after it in the same turn. */
+  /** The next call of the same turn. */
   next: WatchedCall | undefined
-  /** It was not answered in time, and nobody waits for it any longer. */
+  /** The deadline has passed without an answer; nobody waits for one any longer. */
   late(sentIn: number, error: StoreUnavailable): void
 }
 
-/** All that was asked between two departures, mostly in one turn of the event loop: it has one deadline. */
+/** All calls between two departures, mostly of one turn of the event loop. They share one deadline. */
 export class CallTurn {
   /** Turns are numbered in the order they began. */
   readonly number: number
@@ -33,7 +33,7 @@ export class CallTurn {
     this.unanswered++
   }
 
-  /** What is settled is not watched any longer, and with the last of them all are let go. */
+  /** Stops watching a settled call. After the last one the turn lets go of all of them. */
   remove(asked: WatchedCall): void {
     asked.turn = undefined
     if (--this.unanswered > 0) return
@@ -54,20 +54,20 @@ export class CallTurn {
 const HAIR_MS = 0.0005
 
 /**
- * Sees to it that whatever is asked is settled at the deadline, with one timer for all of it. Time counts from its
- * departure: what else ran until then is not the store's fault. And when the timer rings, what has arrived meanwhile is
- * read first: a stalled event loop is no late answer.
+ * Settles every call by its deadline, with one timer for all calls. The time counts from the departure of a call, since
+ * the store is not to blame for what ran before. When the timer rings, answers that have arrived are read first, since a
+ * stalled event loop does not make an answer late.
  */
 export class Deadlines {
   private readonly clock: Clock
   private readonly deadlineMs: number
   private readonly atDeparture: (callback: () => void) => void
   private underWay: CallTurn | undefined
-  /** Turns that have ended, oldest first: having the same deadline, they are due in that order. */
+  /** Turns that have ended, oldest first. All have the same time to answer, so they are due in that order. */
   private ended: CallTurn[] = []
   private cancelTimer: (() => void) | undefined
   private begun = 0
-  /** The number of the last turn that has ended: all that was asked until then is on its way. */
+  /** The number of the last turn that has ended. All its calls and those before it have been sent. */
   sent = 0
 
   constructor(clock: Clock, deadlineMs: number, atDeparture: (callback: () => void) => void) {
@@ -101,8 +101,8 @@ export class Deadlines {
     if (turn.unanswered === 0) return
     turn.dueAt = this.clock.now() + this.deadlineMs
     this.ended.push(turn)
-    // A timer that runs is for an older turn. It is let run when that is answered: stopping and starting it for every
-    // answer would cost more than ringing in vain.
+    // A running timer belongs to an older turn. It runs on when that turn is answered: a restart for every answer would
+    // cost more than a timer that rings in vain.
     if (this.cancelTimer === undefined) this.arm(this.deadlineMs)
   }
 
@@ -123,7 +123,7 @@ export class Deadlines {
   private expire(turns: readonly CallTurn[]): void {
     const late = turns.filter(turn => turn.unanswered > 0)
     if (late.length === 0) return
-    // One for all of them: its stack costs more than a decision does.
+    // One error for all calls: its stack trace costs more than a decision.
     const error = new StoreUnavailable('SLUICE_STORE_TIMEOUT', `the store did not answer within ${this.deadlineMs} ms`)
     for (const turn of late) turn.expire(error)
   }

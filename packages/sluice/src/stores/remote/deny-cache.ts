@@ -10,27 +10,27 @@ import { PromptAnswers } from './prompt-answers.ts'
 import { CachedRefusals } from './refusals.ts'
 
 export interface DenyCacheOptions {
-  /** The longest that a refusal is repeated unasked, and so the latest that a change made elsewhere is seen. 1000 by default. */
+  /** How long a refusal is repeated at most. A change made elsewhere is seen by then. 1000 by default. */
   forMs?: number
   /** How many refusals to remember at most. 10,000 by default. */
   maxEntries?: number
-  /** By which lives are measured; whatever hour it shows. */
+  /** Measures how old a refusal is; it need not show the right time of day. */
   clock?: Clock
 }
 
 export interface DenyCache extends Store<'async'> {
   /** How many calls were answered without asking the store. */
   readonly hits: number
-  /** Refusals remembered, those included that hold no more and that nobody has asked about since. */
+  /** How many refusals are remembered. Those that no longer hold count until somebody asks again. */
   readonly size: number
 }
 
 /**
- * Answers a refusal again without asking the store: until `retryAt` it is final, since all that others can do makes it
- * worse. What makes it better, a refund or a reset, is seen at once if it is made here, and within `forMs` otherwise.
+ * Repeats a refusal without asking the store. Until `retryAt` a refusal is final, since other requests can only lengthen
+ * it. A refund or a reset can shorten it: one made here counts at once, one made elsewhere within `forMs`.
  *
- * Not what may be lifted any moment: concurrency, and charges the store calls tentative. Nor a call with a shadow that
- * stands in for a limit, which may be charged although the call is refused.
+ * It does not repeat refusals that may end at any moment: those of concurrency limits and those the store calls tentative.
+ * It does not repeat calls with a shadow in place of a limit either: the shadow may be charged though the call is refused.
  */
 export function denyCache(inner: Store<'async'>, options: DenyCacheOptions = {}): DenyCache {
   const { forMs = 1000, maxEntries = 10_000, clock = systemClock } = options
@@ -50,7 +50,7 @@ class DenyCacheStore implements DenyCache, AnswerListener {
   hits = 0
   private readonly inner: Store<'async'>
   readonly refusals: CachedRefusals
-  /** Local time. Set back, it goes on as a store's does, so that a refusal's age stays true. */
+  /** Local time. It goes on when the clock is set back, as a store's time does, so that a refusal's age stays true. */
   private readonly time: StoreTime
   private readonly prompt = new PromptAnswers()
   private reading: ClockReading | undefined
@@ -108,7 +108,7 @@ class DenyCacheStore implements DenyCache, AnswerListener {
     this.inner.ask(new CachedQuestion(this, question, this.reading, repeats, isKnown))
   }
 
-  /** Answers from what is known, if that holds. */
+  /** Answers from a kept refusal, if one still holds. */
   private repeat(question: Question): boolean {
     const { charges } = question
     const now = this.now()
@@ -120,7 +120,7 @@ class DenyCacheStore implements DenyCache, AnswerListener {
     return true
   }
 
-  /** Compares the answer with what was known when it was asked for. */
+  /** Compares the answer with what the cache knew when it was asked. */
   answered(sent: CachedQuestion): void {
     const { refusals } = this
     this.reading = undefined
@@ -131,7 +131,7 @@ class DenyCacheStore implements DenyCache, AnswerListener {
   }
 
   private forget(changes: readonly Change[]): void {
-    // A slot given back lifts no refusal that is kept.
+    // A released slot ends no kept refusal: those of concurrency limits are not kept.
     for (const { type, charge } of changes) if (type !== 'release') this.refusals.change(charge)
   }
 
@@ -146,7 +146,7 @@ function isRepeatable(charges: readonly Charge[], { take, holdTicks, bookTicks, 
   return true
 }
 
-/** Refused, and nothing but time, or a change, makes it another answer. */
+/** Whether it is a refusal that only time or a change can end. */
 function isFinal(charges: readonly Charge[]): boolean {
   let isRefused = false
   for (const charge of charges) {

@@ -2,8 +2,8 @@ import { after, afterPoll, type Clock } from '../../clock.ts'
 import type { Network } from './remote-store.ts'
 
 /**
- * The wait for a store's first connection. It takes longer than an answer may, so it is waited for longer; but once,
- * and by all together: who comes after it was in vain does not wait again.
+ * The wait for a store's first connection. A connection takes longer than an answer may, so its wait is longer. All
+ * callers share one wait: after it has failed, later callers do not wait again.
  */
 export class FirstConnection {
   private readonly network: Network

@@ -1,11 +1,11 @@
 import { afterPoll } from '../../clock.ts'
 
-/** Far more than come in from outside in one turn. */
+/** Far more requests than a process receives in one turn. */
 const MOST_A_TURN = 1000
 
 /**
- * Answers given without asking the store are there at once. A caller who loops on them would keep the event loop from
- * ever going on, and so from hearing that the store is back: after so many in one turn, the next one waits for another.
+ * An answer without the store is there at once. A caller who loops on such answers would block the event loop, and the
+ * process would never hear that the store is back. So after many answers in one turn, the next waits for another turn.
  */
 export class PromptAnswers {
   private given = 0

@@ -2,28 +2,28 @@ import { drained } from '../../algorithms/bucket.ts'
 import { Charge, ENFORCED } from '../charge.ts'
 import type { BlockRule } from '../limit.ts'
 
-/** A call that the store has answered. Times other than those of the charges are local. */
+/** A question that the store has answered. The charges have the store's times, all other times are local. */
 export interface AnsweredQuestion {
   readonly charges: readonly Charge[]
-  /** Or a little earlier. */
+  /** When it was sent, or a little earlier. */
   readonly sentAt: number
-  /** How many changes had been made here when it was sent. */
+  /** How many changes this process had made when it was sent. */
   readonly changes: number
 }
 
 /**
- * A refusal that holds for a while: time passes, and what is counted only falls as the store has foreseen. It is told
- * again as the store would answer it, moved on by the time that has passed, if nobody else has charged the limit.
+ * A refusal that holds for a while. It is repeated as the store would answer now if nobody had charged the limit since:
+ * the waiting times are shorter by the time that has passed.
  *
- * Two things it cannot know. Of a window it knows what was counted, not how much of that has left since: for a cost
- * above 1, `used` may be too high. And of limits that did not bind it knows no more than what they were when asked.
+ * Two numbers may be out of date. It does not know how much of a window's count has expired since, so `used` may be too
+ * high for a cost above 1. Limits that did not bind are told as they were when the store answered.
  */
 export class CachedRefusal {
   readonly name: string
-  /** As the store has answered them: those who asked may do with theirs what they like. */
+  /** Copies of what the store answered, since callers may change theirs. */
   readonly charges: readonly Charge[]
   readonly changes: number
-  /** The one that frees last. */
+  /** The key whose limit frees last. */
   readonly key: RefusedKey
   /** Neighbours by age. */
   older: CachedRefusal | undefined
@@ -44,7 +44,7 @@ export class CachedRefusal {
     this.turns = key.turns
   }
 
-  /** Unless its time has come, or the key that frees last was charged since. */
+  /** It ends when its time has come, or when the key that frees last has been charged. */
   holds(now: number): boolean {
     return now < this.endsAt && this.key.turns === this.turns
   }
@@ -54,14 +54,14 @@ export class CachedRefusal {
   }
 }
 
-/** What was seen to happen to a key since it was refused. */
+/** What this process has seen of a key since the store refused it. */
 export class RefusedKey {
-  /** How many refusals rest on it, and the latest of them. */
+  /** How many refusals depend on the key, and the latest of them. */
   refusals = 0
   latest: CachedRefusal | undefined
-  /** How often a refusal would have been another: whatever was said before does not hold any more. */
+  /** Counts what has changed the answer for this key. A refusal from before the last such change no longer holds. */
   turns = 0
-  /** The tick up to which a block lasts at least, if it was seen to start. */
+  /** A block lasts until this tick or longer, if its start was seen here. */
   blockedUntil = 0
   private readonly key: string
   private readonly others: Map<string, RefusedKey>
@@ -75,12 +75,12 @@ export class RefusedKey {
     this.observe(charge, true)
   }
 
-  /** One refusal less rests on it. */
+  /** One refusal fewer depends on the key. */
   letGo(): void {
     if (--this.refusals === 0) this.others.delete(this.key)
   }
 
-  /** An answer about the key: it was charged, blocked, or brought to another rate, which changes its level too. */
+  /** Notes an answer about the key: it was charged, blocked, or moved to another rate, which changes its level too. */
   observe(charge: Charge, strikes: boolean): void {
     const { at, limit, rule } = charge
     const isStruck = strikes && isStrike(charge)
@@ -121,7 +121,7 @@ function usedAt(at: number, said: Charge, isOver: boolean): number {
   return said.blocked ? Math.max(used, rule.limit * rule.perRequest) : used
 }
 
-/** Of the enforced charges that are refused, at least one, the one that frees last: until then the call as a whole is. */
+/** The refused enforced charge that frees last. The whole call is refused until then. At least one must be refused. */
 export function lastToFree(charges: readonly Charge[]): Charge {
   let last: Charge | undefined
   for (const charge of charges) {
@@ -135,14 +135,14 @@ export function ticksLeft(charge: Charge): number {
   return charge.retryAt - charge.at
 }
 
-/** A refusal by the limit itself, which starts its block where the intent says so. */
+/** Whether the limit itself refused. Such a refusal starts a block if the intent says so. */
 export function isStrike({ allowed, blocked, limit, rule, cost }: Charge): boolean {
   return limit.block !== undefined && !allowed && !blocked && cost <= rule.limit
 }
 
 /**
- * Two calls with one name ask the same: the same limits under the same policies, for the same keys, costs and roles.
- * A shape alone says how state is kept, not how much is allowed.
+ * Calls of one name ask the same question: the same limits and policies, keys, costs and roles. The policy is part of
+ * the name, because the shape of a rule says how state is kept but not how much is allowed.
  */
 export function questionName(charges: readonly Charge[]): string {
   let name = ''
@@ -158,7 +158,7 @@ function blockName(block: BlockRule | undefined): string {
   return block === undefined ? '' : `${block.first}/${block.factor}/${block.max}`
 }
 
-/** Surely of one name: what mostly comes next is the same again, made by the same limiter. */
+/** A cheap check that two calls have one name. It mostly succeeds, as the same limiter often asks the same again. */
 export function isAlike(some: readonly Charge[], others: readonly Charge[]): boolean {
   if (some.length !== others.length) return false
   for (let i = 0; i < some.length; i++) {

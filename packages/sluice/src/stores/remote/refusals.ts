@@ -11,19 +11,19 @@ import {
 } from './refusal.ts'
 import { RefusedKeys } from './refused-keys.ts'
 
-/** In characters. Names hold keys, and those are as long as whoever sends them likes. */
+/** In characters. Names contain keys, and callers choose how long those are. */
 const LONGEST_NAME = 4096
 
 /**
- * Refusals that still hold, by the name of the question; bounded, the oldest going first.
+ * Refusals that still hold, by the name of the question. Their number is bounded: the oldest goes first.
  *
- * One holds while no key of it was changed after it was asked for, and while the key that frees last was not charged.
- * The others may be: a busy limit that everybody shares would leave nothing to be remembered.
+ * A refusal holds until one of its keys is changed, or the key that frees last is charged. Its other keys may be charged:
+ * otherwise a busy limit that everybody shares would end every refusal.
  *
- * A list keeps their age: a Map that is always emptied from the front walks over ever more gaps to find its first.
+ * A linked list keeps them by age, because finding the first entry of a Map gets slow when entries always leave in front.
  */
 export class CachedRefusals {
-  /** Counts the changes made here, so that what was asked for before one is told from what was asked for after it. */
+  /** Counts the changes made here. So a question knows which changes were made after it was asked. */
   changes = 0
   /** Counts the refusals kept so far. */
   kept = 0
@@ -43,25 +43,25 @@ export class CachedRefusals {
     return this.byName.size
   }
 
-  /** Does a refusal rest on one of these keys? Of nearly all calls that pass, none does: that is all they pay for. */
+  /** Whether a refusal depends on one of these keys. For nearly all calls that pass none does, and they pay no more. */
   concern(charges: readonly Charge[]): boolean {
     if (this.byName.size === 0) return false
     for (const charge of charges) if (this.keyOf(charge) !== undefined) return true
     return false
   }
 
-  /** The refusal of just this call, if it holds. */
+  /** The refusal of this very call, if it still holds. */
   find(charges: readonly Charge[], now: number): CachedRefusal | undefined {
     const refusal = this.latestAlike(charges) ?? this.byName.get(questionName(charges))
     return refusal?.holds(now) === true && !this.isChanged(refusal) ? refusal : undefined
   }
 
-  /** Notes what an answer says about keys that refusals rest on. */
+  /** Notes what an answer says about keys that refusals depend on. */
   observe(charges: readonly Charge[], strikes: boolean): void {
     for (const charge of charges) if (charge.fault === undefined) this.keyOf(charge)?.observe(charge, strikes)
   }
 
-  /** Keeps the refusal that the store has answered just now, in place of what it answered before. */
+  /** Keeps the store's latest refusal in place of its earlier one. */
   keep(question: AnsweredQuestion, now: number): void {
     const { charges } = question
     const name = questionName(charges)
@@ -79,7 +79,7 @@ export class CachedRefusals {
     this.drop(this.byName.get(questionName(charges)))
   }
 
-  /** Nothing that was asked for until now holds for the key that is changed. */
+  /** Ends all refusals of the changed key that were asked for until now. */
   change(charge: Charge): void {
     this.keysOf(charge).change(charge.key, ++this.changes)
   }
@@ -97,7 +97,7 @@ export class CachedRefusals {
     return charges.some(charge => this.limits.get(charge.limit.space.path)?.isChangedAfter(charge.key, changes))
   }
 
-  /** Not beyond the end of a block, where that is known: the next refusal by the limit itself will start another. */
+  /** At most until the end of a block, where that is known: the limit's next refusal starts another block. */
   private ticksToKeep(charges: readonly Charge[], ticks: number): number {
     let most = Math.min(ticks, this.longestTicks)
     for (const charge of charges) {

@@ -1,13 +1,13 @@
 import type { Charge } from '../charge.ts'
 import { RefusedKey } from './refusal.ts'
 
-/** How many changes of one limit are remembered by key; beyond it, only that every key may have been changed. */
+/** How many changed keys of one limit are remembered. Beyond that, every key counts as changed. */
 const MOST_CHANGES = 1024
 
 /** The keys of one limit: those that were refused, and those that were changed here. */
 export class RefusedKeys {
   private readonly refused = new Map<string, RefusedKey>()
-  /** By which of all changes a key was changed last. */
+  /** The number of each key's last change. */
   private readonly changed = new Map<string, number>()
   private allChanged = 0
 
@@ -15,7 +15,7 @@ export class RefusedKeys {
     return this.refused.get(key)
   }
 
-  /** The key of a charge, for one more refusal that rests on it. */
+  /** The key of a charge, with one more refusal that depends on it. */
   hold(charge: Charge): RefusedKey {
     let key = this.refused.get(charge.key)
     if (key === undefined) {

@@ -2,15 +2,15 @@ import type { StoreUnavailable } from '../../errors.ts'
 import type { Charge } from '../charge.ts'
 import type { Intent, Store } from '../store.ts'
 
-/** What lies between here and a remote store, as far as `resilient` must know it. */
+/** What `resilient` must know of the network between this process and a remote store. */
 export interface Network {
-  /** Resolves when the first connection stands, never rejects; `undefined` from then on. */
+  /** Resolves when the first connection stands, and never rejects. `undefined` once it stands. */
   readonly connecting: Promise<void> | undefined
-  /** Shards fail one by one: which of them holds the state of a charge? A single server is shard 0. */
+  /** The shard that holds the state of a charge, since shards fail one by one. A single server is shard 0. */
   shardOf(charge: Charge): number
   /** Resolves when a shard has carried out a write that concerns no limit; rejects with StoreUnavailable. */
   probe(shard: number): Promise<void>
-  /** Calls back when what is asked now goes out. */
+  /** Calls back when the calls made now are sent. */
   atDeparture(callback: () => void): void
 }
 
@@ -26,7 +26,7 @@ export function askStore(store: Store, charges: readonly Charge[], intent: Inten
 export type StoreEvent =
   | { readonly type: 'outage'; readonly shard: number; readonly error: StoreUnavailable }
   | { readonly type: 'recovered'; readonly shard: number; readonly outageMs: number }
-  /** The server throws keys away when its memory is full, and with them what was counted. */
+  /** The server deletes keys when its memory is full, and their counts with them. */
   | { readonly type: 'eviction'; readonly policy: string }
-  /** The server's clock was set back. Its limits go on by the time they had, which is so much ahead of it from now on. */
+  /** The server's clock was set back. Limits keep the time they had, which is now ahead of that clock by so much. */
   | { readonly type: 'clock-set-back'; readonly byMs: number }

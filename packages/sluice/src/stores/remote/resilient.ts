@@ -17,14 +17,14 @@ export interface ResilientOptions {
   /** How long calls wait for the first connection instead. 1000 by default. */
   connectWaitMs?: number
   onEvent?: ((event: StoreEvent) => void) | undefined
-  /** What deadlines and probes are timed by. */
+  /** The clock of deadlines and probes. */
   clock?: Clock
   /** From 0 to 1: spreads the probes. */
   random?: () => number
 }
 
 export interface ResilientStore extends Store<'async'> {
-  /** Charges not answered in time: each of them may still have been taken. */
+  /** Charges not answered in time. The store may have taken them all the same. */
   readonly timeouts: number
   /** How many shards are not asked at the moment. */
   readonly open: number
@@ -62,7 +62,7 @@ class Resilient implements ResilientStore {
     const probe = (shard: number) => this.calls.inTime([], network.probe(shard))
     const changed = (event: StoreEvent) => {
       this.open += event.type === 'outage' ? 1 : -1
-      // Apart from what goes on here: a hook that throws must not keep others from their answers.
+      // Called later: a hook that throws must not keep callers from their answers.
       if (onEvent !== undefined) queueMicrotask(() => onEvent(event))
     }
     this.newBreaker = shard => new Breaker(shard, { clock, random, probe, changed })
@@ -97,7 +97,7 @@ class Resilient implements ResilientStore {
     await this.inner.close()
   }
 
-  /** Nothing is known against asking. */
+  /** Every shard may be asked. */
   private get isCalm(): boolean {
     return this.open === 0 && this.network.connecting === undefined
   }
@@ -110,7 +110,7 @@ class Resilient implements ResilientStore {
       return refusal === undefined
     })
     if (reachable.length === 0) return this.prompt.answer()
-    // Where some go without the others, a shadow's place among them is another: one with that role goes in its stead.
+    // Where some charges are left out, places change. A shadow's role is a place, so a copy with the new role is sent.
     const sent = reachable.map(charge => (charge.role < 0 ? charge : asBesideShadow(charge, charges, reachable)))
     await new Promise<void>(done => this.calls.decide(this.inner, { charges: sent, intent, done }))
     for (const [i, charge] of reachable.entries()) if (sent[i] !== charge) charge.decideAs(sent[i]!)
@@ -124,7 +124,7 @@ class Resilient implements ResilientStore {
   private async amendWarily(changes: readonly Change[]): Promise<number[]> {
     await this.connected(changes.map(({ charge }) => charge))
     const refusals = changes.map(({ charge }) => this.refusalOf(charge))
-    // What can be done is done: a refund in one shard does not suffer from another's outage.
+    // The reachable part is carried out: the outage of one shard does not stop a refund in another.
     const sent = changes.filter((_, i) => refusals[i] === undefined)
     const amounts = sent.length === 0 ? [] : await this.amendNow(sent)
     if (sent.length < changes.length) throw refusals.find(refusal => refusal !== undefined)
@@ -137,7 +137,7 @@ class Resilient implements ResilientStore {
     if (refusal !== undefined) throw refusal
   }
 
-  /** Waits for the first connection; where that takes too long, the breakers of these charges open. */
+  /** Waits for the first connection. If that takes too long, the breakers of these charges open. */
   private async connected(charges: readonly Charge[]): Promise<void> {
     if (this.network.connecting === undefined) return
     const waiting = charges.filter(charge => this.refusalOf(charge) === undefined)
@@ -146,7 +146,7 @@ class Resilient implements ResilientStore {
     for (const charge of waiting) this.breakerOf(charge).open(error)
   }
 
-  /** Why the shard of a charge is not to be asked; undefined where it is. */
+  /** Why the shard of a charge must not be asked; undefined if it may. */
   private refusalOf(charge: Charge): StoreUnavailable | undefined {
     return this.breakerOf(charge).reason
   }
@@ -158,7 +158,7 @@ class Resilient implements ResilientStore {
   }
 }
 
-/** In place of one that is left out, a shadow stands beside the others. */
+/** A copy of a shadow for those sent. If the limit it replaces is left out, it stands beside the others. */
 function asBesideShadow(shadow: Charge, all: readonly Charge[], sent: readonly Charge[]): Charge {
   const { limit, rule, key, cost, role } = shadow
   return new Charge(limit, rule, key, cost, sent.indexOf(all[role]!)) // -1 is BESIDE

@@ -4,10 +4,10 @@ import type { Intent, Question, Store } from '../store.ts'
 import type { Breaker } from './breaker.ts'
 import type { CallTurn, Deadlines, WatchedCall } from './deadlines.ts'
 
-/** Faults of a key, not of its shard. */
+/** Faults of one key. They say nothing about its shard. */
 const OF_THE_KEY: readonly ErrorCode[] = ['SLUICE_FOREIGN_VALUE', 'SLUICE_KEY_TOO_LONG']
 
-/** What is asked of a store: each call is settled by its answer or at the deadline, and the breaker of its shard is told how it went. */
+/** Calls to a store. Each is settled by its answer or at the deadline, and the breaker of its shard is told the outcome. */
 export class TimedCalls {
   /** Charges that were not decided in time. */
   timeouts = 0
@@ -19,7 +19,7 @@ export class TimedCalls {
     this.breakerOf = breakerOf
   }
 
-  /** Asks a store, and calls back when the charges are decided; those that are not in time have a fault then. */
+  /** Asks a store, and is done when the charges are decided. Those that are late have a fault then. */
   decide(store: Store<'async'>, question: Question): void {
     const call = new TimedDecision(this, question)
     this.deadlines.watch(call)
@@ -46,7 +46,7 @@ export class TimedCalls {
     this.deadlines.close()
   }
 
-  /** Charges that missed the deadline of what was sent in that turn. */
+  /** Charges sent in that turn that missed their deadline. */
   missed(charges: readonly Charge[], sentIn: number, error: StoreUnavailable): void {
     for (const charge of charges) this.breakerOf(charge).missed(sentIn, error)
   }
@@ -73,7 +73,7 @@ export class TimedCalls {
   }
 }
 
-/** What is asked about some charges. */
+/** A call about some charges. */
 interface TimedCharges extends WatchedCall {
   readonly charges: readonly Charge[]
 }
@@ -100,7 +100,7 @@ class TimedCall implements TimedCharges {
   }
 }
 
-/** A call for decisions: when it is late, the charges say so. What is decided by then stays decided. */
+/** A call for decisions. When it is late, its undecided charges get a fault; decided ones stay decided. */
 class TimedDecision implements TimedCharges, Question {
   turn: CallTurn | undefined
   next: WatchedCall | undefined
@@ -133,7 +133,7 @@ class TimedDecision implements TimedCharges, Question {
   }
 }
 
-/** What a rejection says about the store; undefined where it is about the caller. */
+/** The fault of the store behind a rejection; undefined if the caller is at fault. */
 function faultOf(error: unknown): StoreUnavailable | undefined {
   if (error instanceof SluiceError) return undefined
   if (error instanceof StoreUnavailable) return error
