@@ -124,9 +124,25 @@ export const SETTINGS = {
     '',
     text,
     'a PEM file',
-    'Certificate of the gRPC door; with the key, TLS is on.',
+    'Certificate of the gRPC door, and of HTTP with --http-tls; with the key, TLS is on.',
   ),
   tlsKey: setting('tls-key', 'SLUICE_TLS_KEY', '', text, 'a PEM file', 'Its private key.'),
+  tlsClientCa: setting(
+    'tls-client-ca',
+    'SLUICE_TLS_CLIENT_CA',
+    '',
+    text,
+    'a PEM file',
+    'Where TLS is on, only clients with a certificate from here are served.',
+  ),
+  httpTls: setting(
+    'http-tls',
+    'SLUICE_HTTP_TLS',
+    'off',
+    oneOf('off', 'on'),
+    'off or on',
+    'HTTP is encrypted, too, with the same certificate and the same clients.',
+  ),
   counting: setting(
     'counting',
     'SLUICE_COUNTING',
@@ -210,6 +226,10 @@ export function readSettings(
   const settings = Object.fromEntries(Object.entries<Setting<number | string>>(SETTINGS).map(read)) as ServiceSettings
   if ((settings.tlsCert === '') !== (settings.tlsKey === ''))
     wrong.push('--tls-cert and --tls-key: expected both or neither')
+  if (settings.tlsCert === '') {
+    if (settings.tlsClientCa !== '') wrong.push('--tls-client-ca: expected --tls-cert and --tls-key beside it')
+    if (settings.httpTls === 'on') wrong.push('--http-tls on: expected --tls-cert and --tls-key beside it')
+  }
   wrong.push(...unknownVariables(environment))
   if (wrong.length > 0) throw new SluiceError('SLUICE_BAD_OPTION', wrong.join('; '))
   return settings

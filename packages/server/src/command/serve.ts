@@ -80,9 +80,14 @@ function adminTokenFrom(environment: Environment): string {
   return cluster.isWorker && handed !== undefined ? handed : randomBytes(24).toString('base64url')
 }
 
-function pageOf({ host }: ServiceSettings, port: number): string {
+function schemeOf({ httpTls }: ServiceSettings): string {
+  return httpTls === 'on' ? 'https' : 'http'
+}
+
+function pageOf(settings: ServiceSettings, port: number): string {
+  const { host } = settings
   const isAny = host === '0.0.0.0' || host === '::'
-  return `http://${isAny ? 'localhost' : shownHost(host)}:${port}`
+  return `${schemeOf(settings)}://${isAny ? 'localhost' : shownHost(host)}:${port}`
 }
 
 function shownHost(host: string): string {
@@ -92,7 +97,8 @@ function shownHost(host: string): string {
 /** Warnings of one file; `sluice check` says all of them. */
 const MOST_WARNINGS = 20
 
-function announce({ host, envoy }: ServiceSettings, { ports, served }: Service, log: Log): void {
+function announce(settings: ServiceSettings, { ports, served }: Service, log: Log): void {
+  const { host, envoy } = settings
   for (const { path, warnings } of served.files) {
     for (const { code, message, limit } of warnings.slice(0, MOST_WARNINGS)) {
       log.warn(`${path}: ${message}`, { code, ...(limit !== undefined && { limit }) })
@@ -103,7 +109,7 @@ function announce({ host, envoy }: ServiceSettings, { ports, served }: Service, 
   const shown = shownHost(host)
   const limits = Object.fromEntries(served.files.map(({ path, limits }) => [path, limits]))
   log.info(
-    `serving on http://${shown}:${ports.http} (API, page), grpc://${shown}:${ports.grpc} (${envoy === '' ? 'Envoy, once --envoy is given' : 'Envoy'}), redis://${shown}:${ports.resp} (CL.THROTTLE)`,
+    `serving on ${schemeOf(settings)}://${shown}:${ports.http} (API, page), grpc://${shown}:${ports.grpc} (${envoy === '' ? 'Envoy, once --envoy is given' : 'Envoy'}), redis://${shown}:${ports.resp} (CL.THROTTLE)`,
     { limits, store: served.store },
   )
 }

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import type { Decider } from '../decider/decider.ts'
 import { socketAuthorizer, TokenAuthorizer } from '../http/authorizer.ts'
 import { type HttpOptions, startHttp } from '../http/server.ts'
+import { Certificates } from '../net/certificates.ts'
 import { startResp } from '../resp/server.ts'
 import { startGrpc } from '../rls/grpc/grpc-server.ts'
 import type { ServiceSettings } from '../settings.ts'
@@ -17,6 +17,8 @@ export interface Doors {
   readonly ports: Ports
   /** Hands what doors have counted for themselves to the metrics. */
   count(): void
+  /** Reads the certificates again. */
+  reload(): void
   /** All go on serving, and ask their clients to connect elsewhere. */
   drain(): void
   /** Lets nobody in, answers those inside, and closes all of them. */
@@ -29,7 +31,10 @@ interface Closable {
 }
 
 /** What the doors of a service have in common. */
-export type Background = Pick<HttpOptions, 'metrics' | 'metricsText' | 'site' | 'descriptorList' | 'onError'>
+export type Background = Pick<HttpOptions, 'metrics' | 'metricsText' | 'site' | 'descriptorList' | 'onError'> & {
+  /** Hears of certificates that were read again: what was wrong, or undefined. */
+  readonly onCertificates: (error: unknown) => void
+}
 
 export async function openDoors(settings: ServiceSettings, decider: Decider, background: Background): Promise<Doors> {
   const { host, checkToken, drainMs } = settings
@@ -40,12 +45,21 @@ export async function openDoors(settings: ServiceSettings, decider: Decider, bac
     all.push(door)
     return door
   }
-  const close = async (graceMs: number) => void (await Promise.all(all.map(door => door.close(graceMs))))
+  const certificates = certificatesOf(settings, background)
+  const close = async (graceMs: number) => {
+    certificates?.close()
+    await Promise.all(all.map(door => door.close(graceMs)))
+  }
   try {
     const http = opened(
-      await startHttp({ ...background, authorizer, where: { host, port: settings.httpPort }, decider }),
+      await startHttp({
+        ...background,
+        authorizer,
+        where: { host, port: settings.httpPort },
+        decider,
+        certificates: settings.httpTls === 'on' ? certificates : undefined,
+      }),
     )
-    const tls = tlsOf(settings)
     const grpc = opened(
       await startGrpc({
         service: {
@@ -58,7 +72,7 @@ export async function openDoors(settings: ServiceSettings, decider: Decider, bac
         port: settings.grpcPort,
         onError,
         ...(checkToken !== '' && { opens: authorization => authorizer.checks(authorization) }),
-        ...(tls && { tls }),
+        ...(certificates && { tls: certificates.current, onTls: server => certificates.follow(server) }),
       }),
     )
     const password = checkToken === '' ? {} : { password: checkToken }
@@ -66,6 +80,7 @@ export async function openDoors(settings: ServiceSettings, decider: Decider, bac
     return {
       ports: { http: http.port, grpc: grpc.port, resp: resp.port! },
       count: () => background.metrics.resp(resp.stats()),
+      reload: () => certificates?.reload(),
       drain() {
         for (const door of all) door.drain()
       },
@@ -88,6 +103,10 @@ export async function openAdminSocket(
   return { close: () => door.close(drainMs) }
 }
 
-function tlsOf({ tlsCert, tlsKey }: ServiceSettings) {
-  return tlsCert === '' ? undefined : { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) }
+function certificatesOf({ tlsCert, tlsKey, tlsClientCa }: ServiceSettings, { onCertificates }: Background) {
+  if (tlsCert === '') return undefined
+  return new Certificates(
+    { cert: tlsCert, key: tlsKey, ...(tlsClientCa !== '' && { ca: tlsClientCa }) },
+    onCertificates,
+  )
 }

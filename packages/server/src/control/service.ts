@@ -8,7 +8,7 @@ import { Engine, siteOf } from './engine.ts'
 import type { Log } from './log.ts'
 import { RulesFiles } from './rules-files.ts'
 
-export interface Service extends Omit<Doors, 'count'> {
+export interface Service extends Omit<Doors, 'count' | 'reload'> {
   /** What is served, for the log. */
   readonly served: Served
   /** Reads the rules again; false where they are wrong and the old ones stay. */
@@ -33,7 +33,10 @@ export async function startService(settings: ServiceSettings, log: Log, clock?: 
     return {
       ports: doors.ports,
       served: servedBy(keeper, settings),
-      reload: () => keeper.reload(),
+      reload() {
+        doors.reload()
+        return keeper.reload()
+      },
       drain: () => doors.drain(),
       async close() {
         keeper.stop()
@@ -98,6 +101,10 @@ export function backgroundOf(
       return site
     },
     descriptorList: () => keeper.descriptorList(),
+    onCertificates: error =>
+      error === undefined
+        ? log.info('the certificates were loaded again')
+        : log.warn('the certificates cannot be used, the old ones stay', { error: String(error) }),
     onError: error => log.warn('a request could not be answered', { error: String(error) }),
   }
 }

@@ -24,8 +24,10 @@ export async function runWorker(settings: ServiceSettings, log: Log): Promise<vo
   process.on('message', (message: ToWorker) => {
     if ('answers' in message) far.receive(message.answers)
     else if ('mode' in message) setMode(message)
-    else if (message.command === 'reload') reload()
-    else if (message.command === 'drain') doors.drain()
+    else if (message.command === 'reload') {
+      doors.reload()
+      reload()
+    } else if (message.command === 'drain') doors.drain()
     else void end()
   })
   tell({ ports: doors.ports })

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Awaitable } from '../awaitable.ts'
+import type { Certificates } from '../net/certificates.ts'
 import { listen } from '../net/listen.ts'
 import { ResponseQueue } from '../net/response-queue.ts'
 import { API } from './api.ts'
@@ -15,6 +17,8 @@ export interface HttpOptions extends RequestHandlerOptions {
   /** A port, or a unix socket for the user who runs the service. */
   readonly where: { readonly host: string; readonly port: number } | { readonly path: string }
   readonly bounds?: Partial<Bounds>
+  /** Without them, HTTP in clear. */
+  readonly certificates?: Certificates | undefined
 }
 
 export interface HttpDoor {
@@ -43,7 +47,7 @@ const SWEEP_MS = 10
 
 export async function startHttp(options: HttpOptions): Promise<HttpDoor> {
   const bounds: Bounds = { ...BOUNDS, ...options.bounds }
-  const server = createServer(bounds)
+  const server = serverOf(options.certificates, bounds)
   server.timeout = bounds.stuckMs
   const door = new HttpConnections(options, bounds, server)
   await listen(server, options.where)
@@ -53,6 +57,21 @@ export async function startHttp(options: HttpOptions): Promise<HttpDoor> {
     drain: () => door.drain(),
     close: graceMs => door.close(graceMs),
   }
+}
+
+function serverOf(certificates: Certificates | undefined, bounds: Bounds): Server {
+  if (certificates === undefined) return createServer(bounds)
+  const { current } = certificates
+  const asksClients = current.ca !== undefined
+  const server = createTlsServer({
+    ...bounds,
+    ...current,
+    requestCert: asksClients,
+    rejectUnauthorized: asksClients,
+    handshakeTimeout: bounds.headersTimeout,
+  })
+  certificates.follow(server)
+  return server
 }
 
 /** Every connection starts on the short way of `PlainConnection`; Node's own begins where that ends. */
@@ -67,6 +86,8 @@ class HttpConnections implements PlainConnectionHost {
   private readonly server: Server
   private readonly handler: RequestHandler
   private readonly queue: ResponseQueue
+  /** Whoever has connected, also before TLS has begun. */
+  private readonly sockets = new Set<Socket>()
 
   constructor(options: HttpOptions, bounds: Bounds, server: Server) {
     this.options = options
@@ -76,10 +97,12 @@ class HttpConnections implements PlainConnectionHost {
     this.keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(this.keepAliveMs / 1000)}\r\n`
     this.firstWordMs = bounds.headersTimeout
     this.queue = new ResponseQueue(options.onError)
-    const [serveByNode] = server.listeners('connection') as [(socket: Socket) => void]
+    const event = options.certificates === undefined ? 'connection' : 'secureConnection'
+    const [serveByNode] = server.listeners(event) as [(socket: Socket) => void]
     this.takeTheLongWay = socket => serveByNode.call(server, socket)
-    server.removeAllListeners('connection')
-    server.on('connection', socket => new PlainConnection(socket, this))
+    server.removeAllListeners(event)
+    server.on(event, (socket: Socket) => new PlainConnection(socket, this))
+    if (options.certificates !== undefined) server.on('connection', (socket: Socket) => this.remember(socket))
     server.on('request', (request, response) => this.enter(request, response))
   }
 
@@ -125,6 +148,12 @@ class HttpConnections implements PlainConnectionHost {
   private closeAll(): void {
     this.server.closeAllConnections()
     for (const connection of this.open) connection.destroy()
+    for (const socket of this.sockets) socket.destroy()
+  }
+
+  private remember(socket: Socket): void {
+    this.sockets.add(socket)
+    socket.once('close', () => this.sockets.delete(socket))
   }
 
   private enter(request: IncomingMessage, response: ServerResponse): void {

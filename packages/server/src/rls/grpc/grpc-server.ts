@@ -7,6 +7,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
+import type { Server as TlsServer } from 'node:tls'
 import { SluiceError } from 'sluice'
 import { ResponseQueue } from '../../net/response-queue.ts'
 import type { RateLimitService } from '../service.ts'
@@ -26,6 +27,8 @@ export interface GrpcOptions {
   port: number
   /** Without it, HTTP/2 in clear. With `ca`, only clients with a certificate from there are served. */
   tls?: { key: string | Buffer; cert: string | Buffer; ca?: string | Buffer }
+  /** Hears of the server that has `tls`, so that it can be given another certificate. */
+  onTls?: (server: Pick<TlsServer, 'setSecureContext'>) => void
   /** Whether the value of an `authorization` header may ask; health checks need none. Without it, everybody may. */
   opens?: (authorization: string | undefined) => boolean
   /** Of a request; 256 KiB by default. */
@@ -79,7 +82,7 @@ export async function startGrpc(options: GrpcOptions): Promise<GrpcServer> {
     onError,
   }
   const sessions = new Set<ServerHttp2Session>()
-  const server = serverOf(options.tls, maxConcurrentStreams)
+  const server = serverOf(options, maxConcurrentStreams)
   let isClosing = false
   server.on('stream', (stream, headers) => serve(stream, headers, context, options.opens))
   server.on('session', session => {
@@ -151,18 +154,20 @@ function turnAway(stream: ServerHttp2Stream, status: number): void {
   stream.close()
 }
 
-function serverOf(tls: GrpcOptions['tls'], maxConcurrentStreams: number): Http2Server {
+function serverOf({ tls, onTls }: GrpcOptions, maxConcurrentStreams: number): Http2Server {
   const settings = { maxConcurrentStreams, maxHeaderListSize: MOST_HEADER_BYTES, enablePush: false }
   const limits = { settings, maxHeaderListPairs: MOST_HEADERS }
   if (tls === undefined) return createServer(limits)
   const hasClients = tls.ca !== undefined
-  return createSecureServer({
+  const server = createSecureServer({
     ...limits,
     ...tls,
     requestCert: hasClients,
     rejectUnauthorized: hasClients,
     handshakeTimeout: TLS_HANDSHAKE_MS,
   })
+  onTls?.(server)
+  return server
 }
 
 function listen(server: Http2Server, host: string, port: number): Promise<void> {
