@@ -1,7 +1,15 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-/** Why a decision fell as it did. */
-export type Reason = 'ok' | 'limited' | 'cost-exceeds-limit' | 'blocked' | 'too-many-holds' | 'outage'
+/** Why a decision fell as it did; `'denied'` and `'exempt'` come of the lists of the service's rules. */
+export type Reason =
+  | 'ok'
+  | 'limited'
+  | 'cost-exceeds-limit'
+  | 'blocked'
+  | 'too-many-holds'
+  | 'outage'
+  | 'denied'
+  | 'exempt'
 
 /** How a decision made without its store was made; `false` when the store decided. */
 export type Degraded = false | 'open' | 'local' | 'closed'

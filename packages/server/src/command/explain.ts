@@ -1,5 +1,6 @@
 import { type DescriptorExplanation, type Explanation, rls, rulesLimiter } from 'sluice/rules'
 import { questionOf } from '../decider/local-descriptors.ts'
+import { SubjectLists } from '../decider/subject-lists.ts'
 import { checkRequestOf } from '../http/check-request.ts'
 import { requestFromJson } from '../rls/json-request.ts'
 import { attempt, requestOf } from './request.ts'
@@ -25,7 +26,8 @@ export function explain({
   const { subject, cost } = attempt(() => checkRequestOf(requestOf(words)))
   const limiter = rulesLimiter(rules.loaded.parsed)
   limiter.checkAttributes(subject)
-  return print(limiter.explain(subject, { cost }), limitLine, json)
+  const listed = new SubjectLists(limiter.rules).explain(subject)
+  return print(listed ?? limiter.explain(subject, { cost }), limitLine, json)
 }
 
 function print<T>(explained: readonly T[], line: (one: T) => string, json: boolean): number {
@@ -35,6 +37,7 @@ function print<T>(explained: readonly T[], line: (one: T) => string, json: boole
 
 function limitLine({ limit, applies, why, mode, key, policy, cost }: Explanation): string {
   if (!applies) return `- ${limit} does not apply: ${why}`
+  if (policy === undefined) return `+ ${limit} applies: ${why}`
   const shadow = mode === 'shadow' ? ', in shadow' : ''
   return `+ ${limit} applies: ${why}\n    counts ${key}, ${policy}, cost ${cost}${shadow}`
 }

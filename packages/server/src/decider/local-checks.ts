@@ -1,15 +1,21 @@
-import type { Decision, DecisionJson, Settlement } from 'sluice'
+import type { Clock, Decision, DecisionJson, Settlement } from 'sluice'
 import { type Attributes, type Explanation, isPlans, policyWords } from 'sluice/rules'
 import { type Awaitable, andThen } from '../awaitable.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { CurrentRules } from './current-rules.ts'
 import type { Actual, CheckRequest, Checks, LimitDescription, Reserved } from './decider.ts'
 import type { Reservations } from './reservations.ts'
+import { type Listed, SubjectLists } from './subject-lists.ts'
 
 /** Of a reservation that passed, where this process keeps too many: some expire every second. */
 const NO_ROOM: Partial<DecisionJson> = { allowed: false, reason: 'too-many-holds', retryAfterMs: 1000 }
 
+/** Whoever no limit counts holds nothing, and all of them may have one id. */
+const EXEMPT = 'exempt'
+const NOTHING_HELD: Settlement = { reserved: 0, charged: 0, overdrawn: false }
+
 export interface ChecksOptions {
+  readonly store: { readonly clock: Clock }
   readonly metrics: Metrics
   /** Told the names of the attributes of a check that no limit applied to. */
   readonly onNothingApplied: (attributes: readonly string[]) => void
@@ -19,9 +25,11 @@ export class LocalChecks implements Checks {
   private readonly rules: CurrentRules
   private readonly reservations: Reservations
   private readonly metrics: Metrics
+  private readonly clock: Clock
   private readonly onNothingApplied: ChecksOptions['onNothingApplied']
 
-  constructor(rules: CurrentRules, reservations: Reservations, { metrics, onNothingApplied }: ChecksOptions) {
+  constructor(rules: CurrentRules, reservations: Reservations, { metrics, store, onNothingApplied }: ChecksOptions) {
+    this.clock = store.clock
     this.onNothingApplied = onNothingApplied
     this.rules = rules
     this.reservations = reservations
@@ -32,6 +40,8 @@ export class LocalChecks implements Checks {
     const startedAt = performance.now()
     const { subject, cost } = request
     const { limiter } = this.rules.for(request)
+    const listed = this.rules.listed(subject)
+    if (listed !== undefined) return this.countListed(listed, startedAt)
     // Without options, `consume` is at its fastest: a cost of 1 need not be said.
     const decision = cost === 1 ? limiter.consume(subject) : limiter.consume(subject, { cost })
     if (decision instanceof Promise) return decision.then(made => this.count(made, subject, startedAt))
@@ -40,13 +50,22 @@ export class LocalChecks implements Checks {
 
   peek(request: CheckRequest): Awaitable<DecisionJson> {
     const { subject, cost } = request
-    return andThen(this.rules.for(request).limiter.peek(subject, { cost }), decision => decision.toJSON())
+    const { limiter } = this.rules.for(request)
+    const listed = this.rules.listed(subject)
+    if (listed !== undefined) return this.decisionBy(listed)
+    return andThen(limiter.peek(subject, { cost }), decision => decision.toJSON())
   }
 
   reserve(request: CheckRequest, ttlMs: number): Awaitable<Reserved> {
     const startedAt = performance.now()
     const { subject, cost } = request
-    return andThen(this.rules.for(request).limiter.reserve(subject, { cost, ttl: `${ttlMs}ms` }), (held): Reserved => {
+    const { limiter } = this.rules.for(request)
+    const listed = this.rules.listed(subject)
+    if (listed !== undefined) {
+      const decision = this.countListed(listed, startedAt)
+      return { decision, id: decision.allowed ? EXEMPT : undefined }
+    }
+    return andThen(limiter.reserve(subject, { cost, ttl: `${ttlMs}ms` }), (held): Reserved => {
       const id = held.allowed ? this.reservations.keep(held, ttlMs, cost === 0) : undefined
       if (id !== undefined || !held.allowed) return { decision: this.count(held.decision, subject, startedAt), id }
       held.cancel()
@@ -55,11 +74,14 @@ export class LocalChecks implements Checks {
   }
 
   settle(id: string, actual: Actual | undefined): Awaitable<Settlement | undefined> {
+    if (id === EXEMPT) return NOTHING_HELD
     return this.reservations.end(id, held => (actual === undefined ? held.cancel() : held.settle(actual)))
   }
 
   explain(request: CheckRequest): readonly Explanation[] {
-    return this.rules.for(request).explain(request.subject, { cost: request.cost })
+    const { rules, explain } = this.rules.for(request)
+    const { subject, cost } = request
+    return new SubjectLists(rules).explain(subject) ?? explain(subject, { cost })
   }
 
   limits(): readonly LimitDescription[] {
@@ -73,6 +95,23 @@ export class LocalChecks implements Checks {
         : policyWords(policy),
       mode: modes.get(name)!,
     }))
+  }
+
+  private countListed(listed: Listed, startedAt: number): DecisionJson {
+    this.metrics.took((performance.now() - startedAt) / 1000)
+    const json = this.decisionBy(listed)
+    this.metrics.decided(json)
+    return json
+  }
+
+  /** No limit was asked: it has no numbers, and trying again later does not help. */
+  private decisionBy({ list }: Listed): DecisionJson {
+    const allowed = list === 'allow'
+    const at = this.clock.now()
+    return {
+      ...{ allowed, reason: allowed ? 'exempt' : 'denied', policy: '', limit: null, remaining: null },
+      ...{ at, resetAt: at, resetAfterMs: 0, retryAfterMs: allowed ? 0 : null, degraded: false, limits: [] },
+    }
   }
 
   private count(

@@ -22,6 +22,9 @@ export function ruleChanges({ rules: before }: LoadedRules, { rules: after }: Lo
   if (JSON.stringify(before.trustedProxies) !== JSON.stringify(after.trustedProxies)) {
     changes.push('trusted_proxies have changed')
   }
+  for (const list of ['allow', 'deny'] as const) {
+    if (JSON.stringify(before[list]) !== JSON.stringify(after[list])) changes.push(`the ${list} list has changed`)
+  }
   const old = new Map(before.limits.map(limit => [limit.name, limit]))
   for (const limit of after.limits) {
     const was = old.get(limit.name)

@@ -1,7 +1,7 @@
 import { type Domains, type Mistake, type Rules, RulesError, readDescriptorFiles, readRules } from 'sluice/rules'
+import { addressProblems } from './addresses.ts'
 import { type Problem, RulesFileError } from './problems.ts'
 import type { SourceFile } from './source-files.ts'
-import { proxyProblems } from './trusted-proxies.ts'
 import { parseYaml, type YamlFile } from './yaml-file.ts'
 
 /** A rules file of Sluice: as parsed, for `rulesLimiter`, and as checked. */
@@ -26,7 +26,7 @@ export function loadRules(sources: readonly SourceFile[]): LoadedRules {
   const file = parseYaml(source, isTextInRules)
   const { value: parsed } = file
   const rules = withPositions([file], () => readRules(parsed))
-  const problems = proxyProblems(rules, file)
+  const problems = addressProblems(rules, file)
   if (problems.length > 0) throw new RulesFileError(problems)
   return { parsed, rules }
 }

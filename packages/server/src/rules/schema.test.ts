@@ -18,7 +18,7 @@ const read = (path: string): unknown => parse(readFileSync(folder + path, 'utf8'
 /** Mistakes in what a file means, or in its YAML: not in its shape. */
 const NOT_OF_SHAPE = [
   ...['replaces-nothing', 'replaces-itself', 'plans-of-two-kinds', 'bad-block', 'bad-time-zone', 'bad-proxy-range'],
-  'local-rate-of-slots',
+  ...['local-rate-of-slots', 'bad-deny-range'],
   ...['repeated-name', 'bad-indentation', 'unclosed', 'two-documents', 'unknown-alias', 'unknown-tag'],
 ].map(name => `${name}.yaml`)
 

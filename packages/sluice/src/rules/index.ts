@@ -1,6 +1,7 @@
 export { nearestName } from '../check-options.ts'
+export type { AccessEntry } from './attributes/access-list.ts'
 export { policyFor } from './attributes/applying.ts'
-export type { Attributes } from './attributes/attributes.ts'
+export { type Attributes, readingsOf } from './attributes/attributes.ts'
 export type { Condition } from './attributes/conditions.ts'
 export type { Explanation } from './attributes/explain.ts'
 export { isPlans, type RuleLimit } from './attributes/limit.ts'

@@ -5,7 +5,7 @@ import { answerJson } from '../../rls/json.ts'
 import { checkRequestOf, checkRequestsOf, costOf } from '../check-request.ts'
 import { type HttpAnswer, isMisuse, json } from '../http-answer.ts'
 import type { ApiRoute } from '../route.ts'
-import { decided, NOTHING_APPLIED } from './decided.ts'
+import { appliedTo, decided, NOTHING_APPLIED } from './decided.ts'
 
 export const CHECK_ROUTES: readonly ApiRoute[] = [
   {
@@ -15,7 +15,7 @@ export const CHECK_ROUTES: readonly ApiRoute[] = [
     summary:
       'Takes the cost from all limits that apply, or from none. An array is decided one by one and always answers 200.',
     body: 'CheckRequests',
-    answers: { 200: 'Decisions', 429: 'Decision', 503: 'Decision' },
+    answers: { 200: 'Decisions', 403: 'Decision', 429: 'Decision', 503: 'Decision' },
     answer: (text, decider) => answerAll(text, ask => decider.checks.check(ask)),
   },
   {
@@ -24,7 +24,7 @@ export const CHECK_ROUTES: readonly ApiRoute[] = [
     right: 'check',
     summary: 'Says whether the cost would pass, and takes nothing.',
     body: 'CheckRequests',
-    answers: { 200: 'Decisions', 429: 'Decision', 503: 'Decision' },
+    answers: { 200: 'Decisions', 403: 'Decision', 429: 'Decision', 503: 'Decision' },
     answer: (text, decider) => answerAll(text, ask => decider.checks.peek(ask)),
   },
   {
@@ -84,6 +84,6 @@ async function batch(
   const told = await Promise.all(answers)
   return json(
     200,
-    told.map(one => ('limits' in one && one.limits.length === 0 ? { ...one, note: NOTHING_APPLIED } : one)),
+    told.map(one => ('limits' in one && !appliedTo(one) ? { ...one, note: NOTHING_APPLIED } : one)),
   )
 }

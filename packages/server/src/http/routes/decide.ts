@@ -67,6 +67,7 @@ function problemOf({ reason, limits: states }: DecisionJson, status: number, lim
   const refused = states.filter(({ allowed, shadow }) => !allowed && !shadow).map(({ name }) => name)
   const isQuiet = limits.some(({ name, quiet }) => quiet && refused.includes(name))
   const kind = reason === 'outage' ? CAPACITY : reason === 'blocked' ? ABUSE : QUOTA
+  if (reason === 'denied') return JSON.stringify({ title: 'Forbidden', status })
   const problem = isQuiet
     ? { title: status === 503 ? 'Service Unavailable' : 'Too Many Requests', status }
     : { ...kind, status, 'violated-policies': refused }

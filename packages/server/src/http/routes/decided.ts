@@ -8,14 +8,21 @@ export const NOTHING_APPLIED = 'no limit applies to these attributes: GET /v1/ex
 export function decided(decision: DecisionJson): HttpAnswer {
   const fields = retry(decision)
   const text = textOf(decision)
-  const body = decision.limits.length > 0 ? text : `${text.slice(0, -1)},"note":"${NOTHING_APPLIED}"}`
+  const body = appliedTo(decision) ? text : `${text.slice(0, -1)},"note":"${NOTHING_APPLIED}"}`
   const answer = { status: statusOf(decision), body }
   return fields === undefined ? answer : { ...answer, fields }
 }
 
-/** 503 where it is not the caller's own doing: the store could not be asked, and the limit fails closed. */
+/** Did a limit or a list say something of it? */
+export function appliedTo({ limits, reason }: DecisionJson): boolean {
+  return limits.length > 0 || reason !== 'ok'
+}
+
+/** 503 where it is not the caller's own doing: the store could not be asked, and the limit fails closed. 403 where
+ * waiting does not help: a list denies the caller. */
 export function statusOf({ allowed, reason }: DecisionJson): number {
   if (allowed) return 200
+  if (reason === 'denied') return 403
   return reason === 'outage' ? 503 : 429
 }
 

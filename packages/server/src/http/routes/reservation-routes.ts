@@ -15,7 +15,7 @@ export const RESERVATION_ROUTES: readonly ApiRoute[] = [
     right: 'check',
     summary: 'Sets a cost aside for `ttl_ms`. The answer has the id it is settled by.',
     body: 'Reserve',
-    answers: { 200: 'Reserved', 429: 'Reserved', 503: 'Reserved' },
+    answers: { 200: 'Reserved', 403: 'Reserved', 429: 'Reserved', 503: 'Reserved' },
     answer(text, decider) {
       const { ttl_ms: ttl = USUAL_TTL_MS, ...rest } = mapOf(text)
       return andThen(decider.checks.reserve(checkRequestOf(rest), ttlOf(ttl)), ({ decision, id }) =>

@@ -77,7 +77,9 @@ export const SCHEMAS = {
   Decision: record(
     {
       allowed: boolean,
-      reason: { enum: ['ok', 'limited', 'cost-exceeds-limit', 'blocked', 'too-many-holds', 'outage'] },
+      reason: {
+        enum: ['ok', 'limited', 'cost-exceeds-limit', 'blocked', 'too-many-holds', 'outage', 'denied', 'exempt'],
+      },
       policy: { ...string, description: 'The limit that refused, or the one nearest to refusing.' },
       limit: numberOrNever,
       remaining: { ...numberOrNever, description: 'A cost of so much passes now, one more does not.' },

@@ -8,8 +8,11 @@ import type { Rules } from './rules.ts'
 const OF_REQUESTS = ['ip', 'method', 'route', 'host', 'proto']
 
 /** Every attribute that rules name, and those of requests. */
-export function namedAttributes({ limits, attributes }: Rules): ReadonlySet<string> {
+export function namedAttributes({ limits, attributes, allow, deny }: Rules): ReadonlySet<string> {
   const names = new Set([...OF_REQUESTS, ...attributes])
+  for (const entry of [...allow, ...deny]) {
+    if (typeof entry !== 'string') for (const { attribute } of entry) names.add(attribute)
+  }
   for (const { key, when, cost, policy } of limits) {
     for (const attribute of key) names.add(attribute)
     for (const { attribute } of when) names.add(attribute)

@@ -34,6 +34,8 @@ test('a file says what it says', () => {
   const { limits, ...top } = rules
   expect(top).toEqual({
     store: 'redis://cache:6379',
+    allow: [],
+    deny: [],
     name: 'api',
     prefix: 'shop',
     trustedProxies: ['10.0.0.0/8', 'loopback'],
@@ -117,7 +119,9 @@ describe('what is wrong is told, all of it', () => {
     [{ limits: { '': IP } }, ["limits: expected a limit with a name, got ''"]],
     [
       { limit: {}, limits: { ip: IP } },
-      ["the file: expected one of store, name, prefix, trusted_proxies, attributes, limits, got 'limit'; write limits"],
+      [
+        "the file: expected one of store, name, prefix, trusted_proxies, attributes, allow, deny, limits, got 'limit'; write limits",
+      ],
     ],
     [
       { domain: 'edge', descriptors: [] },

@@ -1,4 +1,5 @@
 import { type ConfigNode, readFiles } from '../config-node.ts'
+import { type AccessEntry, readAccessList } from './access-list.ts'
 import { type RuleLimit, readLimit } from './limit.ts'
 
 /** A rules file of Sluice, checked. */
@@ -11,10 +12,14 @@ export interface Rules {
   readonly trustedProxies: readonly string[] | number | undefined
   /** Attributes that checks may bring though no limit needs them. */
   readonly attributes: readonly string[]
+  /** Who is let pass and counted nowhere; for the service, a limiter does not know of it. */
+  readonly allow: readonly AccessEntry[]
+  /** Who is refused whatever the limits say, also who is allowed; for the service. */
+  readonly deny: readonly AccessEntry[]
   readonly limits: readonly RuleLimit[]
 }
 
-const MEMBERS = ['store', 'name', 'prefix', 'trusted_proxies', 'attributes', 'limits']
+const MEMBERS = ['store', 'name', 'prefix', 'trusted_proxies', 'attributes', 'allow', 'deny', 'limits']
 const STORE = /^(memory$|rediss?:\/\/.|redis-cluster:\/\/.)/
 
 /** Checks a parsed rules file; throws `RulesError` with everything that is wrong with it. */
@@ -31,12 +36,15 @@ function readFile(file: ConfigNode): Rules | undefined {
   const store = members.get('store')
   const proxies = members.get('trusted_proxies')
   const attributes = members.get('attributes')
+  const [allow, deny] = [members.get('allow'), members.get('deny')]
   const rules = {
     store: store && readStore(store),
     name: members.get('name')?.text('a name') ?? 'default',
     prefix: members.get('prefix')?.text('a prefix') ?? 'sluice',
     trustedProxies: proxies && readProxies(proxies),
     attributes: (attributes && readNames(attributes)) ?? [],
+    allow: (allow && readAccessList(allow)) ?? [],
+    deny: (deny && readAccessList(deny)) ?? [],
   }
   const limits = readLimits(file.member('limits'))
   return limits && { ...rules, limits }
