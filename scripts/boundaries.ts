@@ -44,9 +44,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'http/address': ['basics'],
   'http/guard': ['http/address/', 'http/request/', 'http/response/', 'limiter/', 'basics'],
   'http/login': ['http/guard/', 'http/request/', 'basics'],
-  'http/request': ['http/address/', 'http/guard/answered.ts', 'limiter/', 'basics'],
+  'http/request': ['http/address/', 'http/guard/user-function.ts', 'limiter/', 'basics'],
   'http/response': [
-    'http/guard/answered.ts',
+    'http/guard/user-function.ts',
     'http/guard/guard-limit.ts',
     'http/guard/delay.ts',
     'http/request/',

@@ -6,8 +6,8 @@ import type { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Reader, RequestView } from './request/request-facts.ts'
 
-export { decisionOf } from './guard/decision-of.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
+export { decisionOf } from './guard/outcome.ts'
 
 /** An Express request; a Connect one has no `originalUrl` before something was mounted. */
 export interface ExpressRequest extends NodeRequest, RoutedRequest {

@@ -14,17 +14,16 @@ import { guardFrom } from './adapters/guard-from.ts'
 import { follow, type Next, unlessAnswered } from './adapters/node-exchange.ts'
 import { RefusedError } from './adapters/refused-error.ts'
 import { setFields } from './adapters/set-fields.ts'
-import { decisionOf } from './guard/decision-of.ts'
 import { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
-import type { Outcome } from './guard/outcome.ts'
-import { checkRoute, type Route } from './guard/route-options.ts'
+import { decisionOf, type Outcome } from './guard/outcome.ts'
+import { checkRoute, type Route } from './guard/route-guards.ts'
 import type { RequestView } from './request/request-facts.ts'
 
 export type { Hook } from './adapters/fastify-route-guard.ts'
 export { RefusedError } from './adapters/refused-error.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
-export type { Route } from './guard/route-options.ts'
+export type { Route } from './guard/route-guards.ts'
 export { decisionOf }
 
 /** A route as it is registered. */

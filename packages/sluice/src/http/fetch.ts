@@ -5,8 +5,8 @@ import type { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Reader, RequestView } from './request/request-facts.ts'
 
-export { decisionOf } from './guard/decision-of.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
+export { decisionOf } from './guard/outcome.ts'
 
 /** What functions in the options are handed. */
 export type FetchView = RequestView<Request>

@@ -10,8 +10,8 @@ import type { Outcome } from './guard/outcome.ts'
 import type { Reader, RequestView } from './request/request-facts.ts'
 import type { Refusal } from './response/refusal.ts'
 
-export { decisionOf } from './guard/decision-of.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
+export { decisionOf } from './guard/outcome.ts'
 
 declare module 'hono' {
   interface ContextVariableMap {

@@ -1,13 +1,12 @@
 export { addressRanges } from './address/cidr.ts'
 export { type AddressSource, clientAddress, type TrustProxy } from './address/client-address.ts'
-export { decisionOf } from './guard/decision-of.ts'
 export { createGuard, type Guard } from './guard/guard.ts'
-export type { GuardEvent } from './guard/guard-event.ts'
 export type { GuardLimit, GuardLimits, LayeredGuardLimit, ResponseEnd } from './guard/guard-limit.ts'
-export type { GuardOptions, GuardSettings } from './guard/guard-options.ts'
+export type { GuardEvent, GuardOptions, GuardSettings } from './guard/guard-options.ts'
 export type { OperatorTarget } from './guard/operators.ts'
+export { decisionOf } from './guard/outcome.ts'
 export { type Plans, plans } from './guard/plans.ts'
-export type { Route } from './guard/route-options.ts'
+export type { Route } from './guard/route-guards.ts'
 export { type LoginOptions, loginLimits } from './login/login.ts'
 export {
   all,

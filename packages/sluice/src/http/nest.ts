@@ -15,17 +15,16 @@ import { exchangeOf, type NestExchange, type NestRequest, nodeResponse, unsuppor
 import { checkHandlers } from './adapters/nest-start-check.ts'
 import { follow, unlessAnswered } from './adapters/node-exchange.ts'
 import { setFields } from './adapters/set-fields.ts'
-import { decisionOf } from './guard/decision-of.ts'
 import type { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
-import type { Outcome } from './guard/outcome.ts'
+import { decisionOf, type Outcome } from './guard/outcome.ts'
 import type { RequestView } from './request/request-facts.ts'
 import { GONE, parsedBody } from './response/refusal.ts'
 
 export { Cost, RateLimit, SkipRateLimit } from './adapters/nest-decorators.ts'
 export type { NestRequest } from './adapters/nest-exchange.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
-export type { Route } from './guard/route-options.ts'
+export type { Route } from './guard/route-guards.ts'
 export { decisionOf }
 
 /** What functions in the options are handed. */

@@ -1,6 +1,6 @@
 import { expected } from '../../errors.ts'
 import type { Guard } from '../guard/guard.ts'
-import { checkRoute, type Route } from '../guard/route-options.ts'
+import { checkRoute, type Route } from '../guard/route-guards.ts'
 import type { RouteConfig } from './fastify-route.ts'
 
 /** The hook that runs the guard. `'preHandler'` sees the body and the user; `'onRequest'`, the default, is the cheapest. */

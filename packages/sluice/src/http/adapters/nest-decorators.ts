@@ -1,7 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common'
 import type { Guard } from '../guard/guard.ts'
 import type { GuardLimit } from '../guard/guard-limit.ts'
-import { checkRoute, type Route } from '../guard/route-options.ts'
+import { checkRoute, type Route } from '../guard/route-guards.ts'
 
 /** Kept as Reflect metadata like Nest's own, so that subclasses inherit it and decorators that wrap a method can copy it. */
 const LIMITS = 'sluice:limits'

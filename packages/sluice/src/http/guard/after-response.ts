@@ -6,9 +6,9 @@ import type { Reservation } from '../../limiter/reservation.ts'
 import { andThen, type Maybe } from '../../maybe.ts'
 import type { RequestFacts } from '../request/request-facts.ts'
 import { GONE } from '../response/refusal.ts'
-import { answered, yesOrNo } from './answered.ts'
 import type { GuardLimit, ResponseEnd } from './guard-limit.ts'
 import type { Reporter } from './reporter.ts'
+import { answered, yesOrNo } from './user-function.ts'
 
 export type GuardLimiter = Limiter<RequestFacts, 'sync' | 'async'>
 export type GuardReservation = Reservation<'sync' | 'async'>

@@ -3,13 +3,12 @@ import type { Clock } from '../../clock.ts'
 import type { Decision } from '../../decision.ts'
 import { type Duration, parseDuration } from '../../duration.ts'
 import { expected } from '../../errors.ts'
-import type { NamedLimits } from '../../limiter/limiter.ts'
+import type { LimiterEvent, NamedLimits } from '../../limiter/limiter.ts'
 import { ip } from '../request/identity.ts'
 import type { RequestView } from '../request/request-facts.ts'
 import { SITE_OPTIONS, type SiteOptions } from '../request/request-reading.ts'
 import type { RefusalParts } from '../response/changed-refusal.ts'
 import type { HeaderFamily } from '../response/headers.ts'
-import type { GuardEvent } from './guard-event.ts'
 import {
   checkedLimit,
   GUARD_LIMIT_OPTIONS,
@@ -61,6 +60,22 @@ export interface GuardSettings<R = RequestView> extends SiteOptions {
   onDecision?: (decision: Decision, r: R) => void
   onEvent?: (event: GuardEvent) => void
 }
+
+/** What a guard tells besides its decisions. */
+export type GuardEvent =
+  | LimiterEvent
+  /** A function of the user threw or answered nonsense for a request, and what was used in its place. */
+  | {
+      readonly type: 'fallback'
+      readonly limiter: string
+      /** The limit it belongs to; '' where it belongs to the guard. */
+      readonly limit: string
+      readonly option: string
+      readonly used: string
+      readonly error: unknown
+    }
+  /** A plan that is not in the table: the strictest was used. */
+  | { readonly type: 'unknown-plan'; readonly limiter: string; readonly limit: string; readonly plan: string }
 
 const SETTINGS: readonly string[] = [
   ...['name', 'prefix', 'store', 'clock', 'headers', 'partitionSecret', 'skip', 'lookupDeadline', 'allow', 'deny'],

@@ -51,6 +51,15 @@ export class Operators {
     this.site = site
   }
 
+  /** Whether it is one of the limits, or the name of several layers. */
+  has(limit: string): boolean {
+    return Object.hasOwn(this.limits, limit) || this.layers.has(limit)
+  }
+
+  get names(): readonly string[] {
+    return Object.keys(this.limits)
+  }
+
   reset(target: OperatorTarget): Maybe<void> {
     return this.each('reset', target, [], (subject, limit) => this.limiter.reset(subject, { limits: [limit] }))
   }
@@ -171,6 +180,29 @@ export class Operators {
     const found = this.site.addressOf(text.replace(/\/\d+$/, ''))
     return found === UNKNOWN ? undefined : found
   }
+}
+
+/**
+ * The limits that an operator means: those of the guard, or of the route that alone has the limit or that is named.
+ * `having` finds the routes that have a limit, by their names.
+ */
+export function operatorsFor(
+  call: string,
+  target: OperatorTarget,
+  own: Operators,
+  having: (limit: string, route: string | undefined) => readonly (readonly [route: string, operators: Operators])[],
+): Operators {
+  const { limit, route } = Object(target) as Partial<OperatorTarget>
+  if (route === undefined && typeof limit === 'string' && own.has(limit)) return own
+  const found = typeof limit === 'string' ? having(limit, route) : []
+  if (found.length === 1) return found[0]![1]
+  if (found.length > 1) {
+    const where = `guard.${call}() with the route of limit '${limit}' (${quoted(found.map(([name]) => name))})`
+    throw expected('SLUICE_UNKNOWN_LIMIT', where, route)
+  }
+  if (route !== undefined) throw expected('SLUICE_UNKNOWN_LIMIT', `a route that has limit '${limit}'`, route)
+  const where = `guard.${call}() with the name of a limit (${quoted(own.names)}, or one of a route)`
+  throw expected('SLUICE_UNKNOWN_LIMIT', where, limit)
 }
 
 function inTurn<T>(items: readonly T[], change: (item: T) => Maybe<void>): Maybe<void> {

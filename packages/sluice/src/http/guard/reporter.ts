@@ -1,8 +1,8 @@
 import type { Decision } from '../../decision.ts'
 import { type Warning, type WarningCode, warnOnce } from '../../warning.ts'
 import type { RequestFacts } from '../request/request-facts.ts'
-import type { GuardEvent } from './guard-event.ts'
-import type { GuardSettings } from './guard-options.ts'
+import type { GuardLimit } from './guard-limit.ts'
+import type { GuardEvent, GuardSettings } from './guard-options.ts'
 import { UnknownPlan } from './plans.ts'
 
 /** Calls the listeners. If they throw, the answer stays the same. */
@@ -58,4 +58,24 @@ export class Reporter {
     if (error instanceof UnknownPlan) this.event({ type: 'unknown-plan', limiter, limit, plan: error.plan })
     else this.event({ type: 'fallback', limiter, limit, option, used, error })
   }
+
+  /** Warns of what was probably not meant. */
+  warnOf({ store, headers }: GuardSettings, limits: Readonly<Record<string, GuardLimit>>): void {
+    if (store?.mode === 'sync' && isClusterWorker()) this.warn('SLUICE_MEMORY_IN_CLUSTER', IN_CLUSTER)
+    if (headers === false) return
+    for (const [name, { unit, quiet, cost, settle }] of Object.entries(limits)) {
+      const counts = (cost !== undefined && cost !== 0 && cost !== 1) || (settle !== undefined && settle !== 'bytes')
+      if (!counts || unit !== undefined || settle === 'bytes' || quiet === true) continue
+      this.warn('SLUICE_NO_UNIT', `limit '${name}' does not count requests, so callers misread its fields; set unit`)
+    }
+  }
+}
+
+const IN_CLUSTER =
+  "this worker of a cluster counts in its own memory, so each worker allows the whole limit; use redisStore() of 'sluice/redis'"
+
+/** Deno has no such workers, and asks for permission before it reads the environment. */
+function isClusterWorker(): boolean {
+  const host = globalThis as { Deno?: unknown; process?: { env?: Record<string, string | undefined> } }
+  return host.Deno === undefined && host.process?.env?.NODE_UNIQUE_ID !== undefined
 }

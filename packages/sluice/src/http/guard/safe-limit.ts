@@ -8,11 +8,11 @@ import { type Policy, type PolicyLike, policyOf } from '../../policy.ts'
 import { Identity, keyFrom, MANY_MISSES, neverFound } from '../request/identity.ts'
 import type { RequestFacts } from '../request/request-facts.ts'
 import { routeCosts } from '../request/route-costs.ts'
-import { answered, yesOrNo } from './answered.ts'
 import { type GuardLimit, setsAside } from './guard-limit.ts'
+import type { GuardSettings } from './guard-options.ts'
 import { type Plans, strictest } from './plans.ts'
 import type { Reporter } from './reporter.ts'
-import { UserFunction } from './user-function.ts'
+import { answered, UserFunction, yesOrNo } from './user-function.ts'
 
 /** What the limits of a guard share. */
 export interface SafeLimitContext {
@@ -233,6 +233,23 @@ export function safeLimits(limits: Readonly<Record<string, GuardLimit>>, context
   return Object.entries(limits).map(
     ([name, limit], index) => new SafeLimit(name, index, limit, () => fallbackPolicy(limit, all), context),
   )
+}
+
+/** The guard's own `skip`. One that fails lets nothing off. */
+export function skipFunction(
+  skip: NonNullable<GuardSettings['skip']>,
+  { reporter, clock, lookupMs }: SafeLimitContext,
+): UserFunction<boolean> {
+  return new UserFunction<boolean>({
+    call: skip,
+    read: answer => yesOrNo('skip', answer ?? false),
+    otherwise: (_, error) => {
+      reporter.fallback('', 'skip', 'false', error)
+      return false
+    },
+    clock,
+    deadlineMs: lookupMs,
+  })
 }
 
 /** The value that takes the place of an answer, and its name in an event. */

@@ -1,5 +1,5 @@
 import { after, type Clock } from '../../clock.ts'
-import { isAsyncFunction } from '../../errors.ts'
+import { expected, isAsyncFunction } from '../../errors.ts'
 import type { Maybe } from '../../maybe.ts'
 import type { RequestFacts, RequestView } from '../request/request-facts.ts'
 
@@ -60,4 +60,16 @@ export class UserFunction<T> {
 /** Query builders are no promises, but can be awaited. */
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
+}
+
+/** The answer of a user's function that must not be async. A promise is refused later; if it rejects, the process goes on. */
+export function answered<T>(answer: T): T {
+  if (answer instanceof Promise) answer.catch(() => {})
+  return answer
+}
+
+/** The same where only true and false mean something. */
+export function yesOrNo(what: string, answer: unknown): boolean {
+  if (typeof answer === 'boolean') return answer
+  throw expected('SLUICE_BAD_OPTION', `${what} to answer true or false`, answered(answer))
 }

@@ -1,7 +1,7 @@
 import { expected } from '../../errors.ts'
 import type { PolicyLike } from '../../policy.ts'
-import { yesOrNo } from '../guard/answered.ts'
 import type { GuardLimit, ResponseEnd } from '../guard/guard-limit.ts'
+import { yesOrNo } from '../guard/user-function.ts'
 import { all, ip as clientAddress, Identity, username as typedName } from '../request/identity.ts'
 import { factsOf, type RequestFacts, type RequestView } from '../request/request-facts.ts'
 import { RecentKeys } from './recent-keys.ts'

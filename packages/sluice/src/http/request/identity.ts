@@ -1,7 +1,7 @@
 import { brand } from '../../brand.ts'
 import { expected, isAsyncFunction } from '../../errors.ts'
 import type { Key } from '../../limiter/key.ts'
-import { answered, yesOrNo } from '../guard/answered.ts'
+import { answered, yesOrNo } from '../guard/user-function.ts'
 import type { RequestFacts, RequestView } from './request-facts.ts'
 import { sha256 } from './sha256.ts'
 

@@ -1,5 +1,5 @@
 import { expected } from '../../errors.ts'
-import { answered } from '../guard/answered.ts'
+import { answered } from '../guard/user-function.ts'
 import { PROBLEM_JSON, type Refusal } from './refusal.ts'
 
 /** What a refusal is made of, as the user's own `refuse` sees and may change it. */
