@@ -16,8 +16,8 @@ export const guardFaults: readonly Fault[] = [
     part: 'guard',
     says: 'the fields of a limiter that was asked before are written over',
     file: 'http/adapters/node-exchange.ts',
-    find: 'there.includes(lower) ? joined(response.getHeader(lower), value, guard) : value',
-    replace: 'there.includes(lower) ? value : value',
+    find: '(there.includes(inLowerCase(name)) ? response.getHeader(name) : undefined)',
+    replace: '(there.includes(inLowerCase(name)) ? undefined : undefined)',
     tests: ['http/adapters/node-exchange.test.ts'],
   },
 ]
