@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { flush, pass } from '../fixtures/limiter/passing-time.ts'
+import { farMemory } from '../fixtures/stores/far-memory.ts'
 import { fixedWindow, leakyBucket, memoryStore } from '../index.ts'
-import { fakeClock } from '../testing/index.ts'
+import { type FakeClock, fakeClock } from '../testing/index.ts'
 import { type CallOptions, type ShapeOptions, shape } from './index.ts'
 
 const ONE_A_SECOND = leakyBucket({ capacity: 100, leak: '1/s' })
 
 /** A shaped function that notes who started when, and ends when told to. */
-function stage(options: Partial<ShapeOptions> = {}) {
-  const clock = fakeClock()
+function stage(options: Partial<ShapeOptions> & { clock?: FakeClock } = {}) {
+  const { clock = fakeClock() } = options
   const started: string[] = []
   const failed: string[] = []
   const ends = new Map<string, () => void>()
@@ -196,6 +197,20 @@ test('an abort before the start gives the slot to the next', async () => {
   expect(shaped.depth).toBe(2)
   abort.abort('gone')
   await pass(clock, 2500)
+  expect(started).toEqual(['a at 0', 'c at 1000'])
+  expect(failed).toEqual(['b: gone'])
+})
+
+test('so does one while the store is still asked', async () => {
+  const clock = fakeClock()
+  const { started, call, failed } = stage({ clock, store: farMemory(clock) })
+  const abort = new AbortController()
+  void call('a')
+  void call('b', { signal: abort.signal })
+  abort.abort('gone')
+  await pass(clock, 1000)
+  void call('c')
+  await pass(clock, 1000)
   expect(started).toEqual(['a at 0', 'c at 1000'])
   expect(failed).toEqual(['b: gone'])
 })

@@ -106,3 +106,12 @@ test('a limiter that answers at once refuses them, by name', () => {
     "expected limit 'plan' policy to answer at once, as its store does, got a promise",
   )
 })
+
+test('a wait whose signal is aborted while its limits are looked up takes nothing', async () => {
+  const { limiter } = withPlans()
+  const leaving = new AbortController()
+  const left = limiter.wait({ user: 'free' }, { signal: leaving.signal })
+  leaving.abort('gone')
+  await expect(left).rejects.toBe('gone')
+  expect(await limiter.peek({ user: 'free' })).toMatchObject({ policy: 'plan', remaining: 2 })
+})
