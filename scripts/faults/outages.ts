@@ -122,4 +122,19 @@ export const outageFaults: readonly Fault[] = [
     find: 'if (unearned.length > 0) return',
     replace: 'if (unearned.length < 0) return',
   },
+  {
+    ...limiter,
+    says: 'a banned caller is served by numbers of its own while the store is away',
+    file: 'limiter/outage/local-limits.ts',
+    find: 'rule.limit > 0 && ',
+    replace: '',
+  },
+  {
+    ...limiter,
+    tests: ['limiter/outage/kept-changes.test.ts'],
+    says: 'a block made during an outage starts again when the store is back',
+    file: 'limiter/outage/kept-changes.ts',
+    find: 'asOf(change, until - now)',
+    replace: 'change',
+  },
 ]
