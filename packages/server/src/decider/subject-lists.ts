@@ -43,10 +43,11 @@ export class SubjectLists {
 
 function entryOf(entry: AccessEntry, list: 'allow' | 'deny'): Entry {
   if (typeof entry === 'string') {
+    // The decision endpoint tells an IPv6 client by its network, 2001:db8::/64: ranges of that size or larger hold it.
     const ranges = addressRanges([entry], list)
     return {
       words: `ip is ${entry.includes('/') || !/\d/.test(entry) ? 'in ' : ''}${entry}`,
-      holds: (subject, among) => agree(readingsOf(subject, 'ip'), among, ip => ranges.has(ip)),
+      holds: (subject, among) => agree(readingsOf(subject, 'ip'), among, ip => ranges.has(ip.replace(/\/64$/, ''))),
     }
   }
   return {

@@ -7,7 +7,7 @@ import { rulesFile } from '../../fixtures/rules-file.ts'
 const RULES = `
 trusted_proxies: [loopback]
 allow: [10.0.0.0/8, { user: monitor }]
-deny: [203.0.113.0/24, 10.6.6.6, { user: mallory, route: /admin/* }]
+deny: [203.0.113.0/24, 2001:db8::/32, 10.6.6.6, { user: mallory, route: /admin/* }]
 limits:
   all: { sliding-log: 2/1h }
   per-user: { key: user, sliding-log: 2/1h }
@@ -79,6 +79,7 @@ test('the decision endpoint refuses with 403 and lets pass without numbers', asy
   const denied = await from('203.0.113.9')
   expect(denied).toMatchObject({ status: 403, headers: { 'x-sluice-status': '403' } })
   expect(JSON.parse(denied.body)).toEqual({ title: 'Forbidden', status: 403 })
+  expect((await from('2001:db8:1:2:3::4')).status).toBe(403)
   for (let i = 0; i < 3; i++) {
     const allowed = await from('10.1.2.3')
     expect(allowed.status).toBe(200)
