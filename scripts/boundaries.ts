@@ -20,6 +20,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   index: [
     'limiter/',
     ...STORE_CONTRACT,
+    'stores/kernels.ts',
+    'stores/store-time.ts',
     'stores/memory/',
     'stores/remote/remote-store.ts',
     'algorithms/rule.ts',

@@ -3,6 +3,7 @@ export type { Clock } from './clock.ts'
 export type { Decision, DecisionJson, Degraded, LimitState, ObservedDecision, Reason } from './decision.ts'
 export type { Duration, Rate, RateText } from './duration.ts'
 export { type ErrorCode, SluiceError, StoreUnavailable } from './errors.ts'
+export { stableHash } from './hash.ts'
 export { createLimiter } from './limiter/create.ts'
 export type { LimitInspection } from './limiter/inspection.ts'
 export type { Key } from './limiter/key.ts'
@@ -47,9 +48,21 @@ export {
   type TokenBucketPolicy,
   tokenBucket,
 } from './policy.ts'
-export { Charge, isTaken, refusedOf } from './stores/charge.ts'
-export type { HeldCost, KeyInspection, LimitData, WindowCounter } from './stores/inspection.ts'
-export type { Space } from './stores/limit.ts'
+export { Charge, ENFORCED, isTaken, refusedOf } from './stores/charge.ts'
+export {
+  bucketData,
+  fixedData,
+  type HeldCost,
+  heldCosts,
+  type KeyInspection,
+  type LimitData,
+  logData,
+  slidingData,
+  slotsData,
+  type WindowCounter,
+} from './stores/inspection.ts'
+export { kernels } from './stores/kernels.ts'
+export type { BlockRule, Limit, Space } from './stores/limit.ts'
 export {
   type MemoryStats,
   type MemoryStore,
@@ -57,5 +70,15 @@ export {
   memoryStore,
 } from './stores/memory/memory-store.ts'
 export type { StoreEvent } from './stores/remote/remote-store.ts'
-export type { Answer, Change, Intent, Mode, Question, Store } from './stores/store.ts'
+export {
+  type Answer,
+  type Change,
+  HOLDS_PLAYED,
+  type Intent,
+  MOST_HOLDS,
+  type Mode,
+  type Question,
+  type Store,
+} from './stores/store.ts'
+export { StoreTime } from './stores/store-time.ts'
 export type { Warning, WarningCode } from './warning.ts'
