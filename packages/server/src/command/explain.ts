@@ -24,7 +24,7 @@ export function explain({
     )
   }
   const { subject, cost } = attempt(() => checkRequestOf(requestOf(words)))
-  const limiter = rulesLimiter(rules.loaded.parsed)
+  const limiter = rulesLimiter(rules.loaded.parsed, { ownLists: true })
   limiter.checkAttributes(subject)
   const listed = new SubjectLists(limiter.rules).explain(subject)
   return print(listed ?? limiter.explain(subject, { cost }), limitLine, json)

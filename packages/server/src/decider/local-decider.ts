@@ -53,7 +53,8 @@ export class LocalDecider implements Decider {
   /** Uses rules from now on, or throws `RulesError` and keeps those it has. */
   use({ own, envoy }: ParsedRules): void {
     const { store, onEvent, counting, shadow, mergeDomains, onCounted, metrics } = this.options
-    const rules = own === undefined ? undefined : rulesLimiter<'sync' | 'async'>(own, { store, onEvent })
+    const rules =
+      own === undefined ? undefined : rulesLimiter<'sync' | 'async'>(own, { store, onEvent, ownLists: true })
     const onDecision: RlsOptions['onDecision'] = response => metrics.descriptors(response)
     const options = {
       store,

@@ -9,12 +9,12 @@ const folder = fileURLToPath(new URL('../fixtures/rules/', import.meta.url))
 
 test.each(readdirSync(`${folder}valid`))('%s loads, and limits', name => {
   const { parsed, rules } = loadRules(readSources(`${folder}valid/${name}`))
-  expect(rulesLimiter(parsed).rules).toMatchObject({ name: rules.name })
+  expect(rulesLimiter(parsed, { ownLists: true }).rules).toMatchObject({ name: rules.name })
 })
 
 test('the example of the design decides as it says', () => {
   const { parsed } = loadRules(readSources(`${folder}valid/design.yaml`))
-  const { limiter } = rulesLimiter(parsed)
+  const { limiter } = rulesLimiter(parsed, { ownLists: true })
   const { limits } = limiter.consume({ ip: '203.0.113.7', user: '42', route: '/search' })
   expect(limits.map(({ name, limit, remaining, shadow }) => [name, limit, remaining, shadow])).toEqual([
     ['per-ip', 60, 59, false],

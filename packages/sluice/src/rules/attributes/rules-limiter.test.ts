@@ -273,3 +273,9 @@ describe('explain', () => {
     expect(limiter.peek({ ip: '::1' }).limits[0]).toMatchObject({ name: 'per-ip', remaining: 60 })
   })
 })
+
+test.each(['allow', 'deny'])('rules with a list are refused, unless the caller applies it: %s', list => {
+  const parsed = { [list]: ['203.0.113.0/24'], limits: { 'per-ip': { key: 'ip', 'fixed-window': '1/1h' } } }
+  expect(() => rulesLimiter(parsed)).toThrow(expect.objectContaining({ code: 'SLUICE_NOT_SUPPORTED' }))
+  expect(rulesLimiter(parsed, { ownLists: true }).rules[list as 'allow']).toEqual(['203.0.113.0/24'])
+})

@@ -1,3 +1,4 @@
+import { expected } from '../../errors.ts'
 import type { CostOption, Limiter, LimiterOptions } from '../../limiter/limiter.ts'
 import { checkMode, type LimitMode, type LimitOptions } from '../../limiter/limits.ts'
 import { NamedLimiter } from '../../limiter/named-limiter.ts'
@@ -13,7 +14,10 @@ type LimiterMode = 'sync' | 'async'
 export type RulesOptions<M extends LimiterMode> = Pick<
   LimiterOptions<Attributes, M>,
   'store' | 'clock' | 'onDecision' | 'onEvent'
->
+> & {
+  /** The caller applies `rules.allow` and `rules.deny` itself. Without it, rules that have such lists are refused. */
+  ownLists?: boolean
+}
 
 /** A rules file at work. A limit applies where the subject has the attributes of its key and its `when` holds. */
 export interface RulesLimiter<M extends LimiterMode = 'sync'> {
@@ -32,8 +36,10 @@ export interface RulesLimiter<M extends LimiterMode = 'sync'> {
 /** A limiter of a parsed rules file; throws `RulesError` with everything that is wrong with it. */
 export function rulesLimiter(parsed: unknown, options?: RulesOptions<'sync'>): RulesLimiter<'sync'>
 export function rulesLimiter<M extends LimiterMode>(parsed: unknown, options: RulesOptions<M>): RulesLimiter<M>
-export function rulesLimiter(parsed: unknown, options: RulesOptions<LimiterMode> = {}): RulesLimiter<LimiterMode> {
+export function rulesLimiter(parsed: unknown, given: RulesOptions<LimiterMode> = {}): RulesLimiter<LimiterMode> {
+  const { ownLists = false, ...options } = given
   const rules = readRules(parsed)
+  if (!ownLists) refuseLists(rules)
   const { name, prefix } = rules
   const named = namedAttributes(rules)
   const modes = new Map(rules.limits.map(limit => [limit.name, limit.mode]))
@@ -57,6 +63,14 @@ export function rulesLimiter(parsed: unknown, options: RulesOptions<LimiterMode>
       modes.set(limit, checkMode(mode))
     },
   }
+}
+
+/** A limiter does not apply the lists: a caller on `deny` would pass without a word. */
+function refuseLists({ allow, deny }: Rules): void {
+  if (allow.length + deny.length === 0) return
+  const advice = 'apply rules.allow and rules.deny yourself and say ownLists: true, or let the service decide'
+  const got = deny.length > 0 ? 'deny' : 'allow'
+  throw expected('SLUICE_NOT_SUPPORTED', 'rules without the lists that the service applies', got, advice)
 }
 
 /** Everybody is counted together where its `when` holds. */
