@@ -4,24 +4,30 @@ import { remainingOf, type Verdict } from '../algorithms/verdict.ts'
 import type { StoreUnavailable } from '../errors.ts'
 import type { Limit } from './limit.ts'
 
-/** `Charge.role` of a charge that must pass. */
+/** `Charge.role` of an enforced charge: the request passes only if this charge is allowed. */
 export const ENFORCED = -2
-/** `Charge.role` of a shadow beside the others. In place of one of them, the role is that one's index in the call. */
+/**
+ * `Charge.role` of a shadow that replaces no limit. A shadow that replaces one has that charge's index in the call as
+ * its role.
+ */
 export const BESIDE = -1
 
 /**
- * What one request asks of one limit. It goes down with the question and comes back with the verdict.
+ * What one request asks of one limit. The limiter hands it to the store, and the store writes its verdict into it.
  *
- * One is made for every limit of every request, so it is kept small: what few charges have stands in `rare`.
+ * One is made for every limit of every request, so it is kept small: fields that few charges need are in `rare`.
  */
 export class Charge implements Verdict {
   readonly limit: Limit
   readonly rule: Rule
   readonly key: string
   readonly cost: number
-  /** A shadow is decided as if it were enforced, and nothing depends on it. */
+  /**
+   * `ENFORCED`, `BESIDE`, or the index of the charge a shadow replaces. A shadow is decided like an enforced charge,
+   * but no other charge depends on it.
+   */
   role: number
-  /** 0, or the store's own note of having taken it. */
+  /** 0 if nothing was taken; otherwise a number by which the store finds what it took. */
   receipt: number
   allowed: boolean
   /** The tick of the decision, by the store's clock. */
@@ -46,7 +52,7 @@ export class Charge implements Verdict {
     this.rare = undefined
   }
 
-  /** Takes over the verdict on another charge of the same limit, key and cost. */
+  /** Copies the verdict of another charge of the same limit, key and cost. */
   decideAs({ receipt, allowed, at, used, resetAt, retryAt, rare }: Charge): void {
     Object.assign(this, { receipt, allowed, at, used, resetAt, retryAt })
     this.rare = rare
@@ -78,7 +84,7 @@ export class Charge implements Verdict {
     this.rare = { ...this.rare, tooManyHolds }
   }
 
-  /** The slot or reservation that was taken, if it was one; the store that made it knows what it is. */
+  /** The slot or reservation that was taken, if any. Only the store that made it can read it. */
   get hold(): unknown {
     return this.rare?.hold
   }
@@ -87,7 +93,7 @@ export class Charge implements Verdict {
     this.rare = { ...this.rare, hold }
   }
 
-  /** Why the store could not decide this charge; then nothing of the verdict means anything. */
+  /** Why the store could not decide this charge. If it is set, the verdict means nothing. */
   get fault(): StoreUnavailable | undefined {
     return this.rare?.fault
   }
@@ -96,7 +102,7 @@ export class Charge implements Verdict {
     this.rare = { ...this.rare, fault }
   }
 
-  /** Why this process decided it in place of its store, by the limit's `onOutage`. */
+  /** Why this process decided the charge by the limit's `onOutage`, in place of its store. */
   get outage(): StoreUnavailable | undefined {
     return this.rare?.outage
   }
@@ -105,7 +111,7 @@ export class Charge implements Verdict {
     this.rare = { ...this.rare, outage }
   }
 
-  /** A refusal that may be lifted before `retryAt`: a slot released, a reservation settled, another shard asked again. */
+  /** The charge may pass before `retryAt`: a slot is released, a reservation settled, or another shard answers. */
   get tentative(): boolean {
     return this.rare?.tentative === true
   }
@@ -114,7 +120,7 @@ export class Charge implements Verdict {
     this.rare = { ...this.rare, tentative }
   }
 
-  /** Answered from what was already known, without asking the store. */
+  /** The verdict comes from a cache: the store was not asked. */
   get cached(): boolean {
     return this.rare?.cached === true
   }
@@ -124,7 +130,7 @@ export class Charge implements Verdict {
   }
 }
 
-/** Whether a store has written its verdict. */
+/** Whether the store has written its verdict. */
 export function isDecided(charge: Charge): boolean {
   return charge.at >= 0
 }
@@ -139,10 +145,10 @@ interface Rare {
   readonly cached?: boolean
 }
 
-/** In place of the numbers of a verdict that is not there yet. */
+/** Stands in the number fields until the store writes its verdict. */
 const UNDECIDED = -1
 
-/** How many of the enforced charges of a call are refused. */
+/** How many enforced charges of a call are refused. */
 export function refusedOf(charges: readonly Charge[]): number {
   let refused = 0
   for (const charge of charges) if (isRefused(charge) && charge.role === ENFORCED) refused++
@@ -150,8 +156,9 @@ export function refusedOf(charges: readonly Charge[]): number {
 }
 
 /**
- * Is a charge to be taken, once all of a call are judged? An enforced one if none was refused; a shadow if none but the
- * one it replaces was. What could not be judged neither refuses nor is taken.
+ * Whether to take a charge once all charges of the call are judged. An enforced charge is taken if no enforced one was
+ * refused; a shadow if none was, except the one it replaces. A charge with a fault neither refuses the call nor is
+ * taken.
  */
 export function isTaken(charge: Charge, charges: readonly Charge[], refused: number): boolean {
   if (charge.role === ENFORCED) return refused === 0
@@ -164,8 +171,8 @@ function isRefused(charge: Charge): boolean {
 }
 
 /**
- * The tick at which a charge that was taken may start: when its booking comes up, or, in a leaky bucket, when those
- * before it have drained. All others start at once.
+ * The tick at which a taken charge may start: its booked start, or, in a leaky bucket, when the requests before it have
+ * drained. Every other charge starts at once.
  */
 export function startOf(charge: Charge): number {
   if (charge.rule.kind !== 'bucket' || charge.retryAt > charge.at) return Math.max(charge.at, charge.retryAt)

@@ -2,24 +2,31 @@ import { allOf, andThen, type Maybe } from '../maybe.ts'
 import { Charge, ENFORCED, isDecided, isTaken, refusedOf } from './charge.ts'
 import type { Intent } from './store.ts'
 
-/** Those who decide one part each of a request: stores, slots of a cluster, or this process while a store is away. */
+/**
+ * The parties to one request. Each decides a part of its charges: a store, a cluster slot, or this process during an
+ * outage.
+ */
 export interface Parties {
-  /** Charges of one party are asked together. */
+  /** The party that decides the charge. Charges of one party are asked together. */
   partyOf(charge: Charge): unknown
-  /** Asking it costs nothing, so it is asked before the others. */
+  /** Parties that cost nothing to ask are asked first, such as in-process stores. */
   isFirst(charge: Charge): boolean
-  /** Once another party has `refused`, nothing is to be taken: the charges are looked at, or left undecided. */
+  /**
+   * Asks one party. If another party has `refused`, nothing may be taken: the party only looks, or leaves the charges
+   * undecided.
+   */
   ask(charges: readonly Charge[], intent: Intent, refused: boolean): Maybe<void>
-  /** Takes back what was taken, by law 12. */
+  /** Refunds charges that were taken, by law 12. */
   giveBack(charges: readonly Charge[]): Maybe<void>
 }
 
 /**
- * One decision over several parties, between which nothing is atomic. Enforced charges are asked party by party, in the
- * order given, but those that cost nothing to ask first and those without a key last, so that a caller who is refused by a limit of its own drains no shared one.
- * Once one refuses nothing more is taken, and what was taken is given back. No limit ever admits too much, since an
- * admitted request has been taken in each. Shadows follow, when it is known who passed. Charges that are decided already,
- * or at fault, are left as they are.
+ * Makes one decision across several parties that share no atomic operation. Enforced charges are asked party by party:
+ * first the parties that cost nothing to ask, last the limits without a key, otherwise in the given order. So a caller
+ * that its own limit refuses takes nothing from a limit that all callers share. Once a party refuses, nothing more is
+ * taken, and what was taken is refunded. No limit ever admits too much, because an admitted request was taken from
+ * every limit. Shadows are asked last, when the outcome is known. Charges that are already decided or have a fault stay
+ * as they are.
  */
 export function decideAcross(charges: readonly Charge[], intent: Intent, parties: Parties): Maybe<void> {
   const open = charges.filter(charge => !isDecided(charge) && charge.fault === undefined)
@@ -50,7 +57,7 @@ function askInTurn(
   return andThen(asked, () => askInTurn(rest, charges, intent, parties))
 }
 
-/** A shadow is asked alone, since those it depends on are not in its call. */
+/** Asks for a shadow in a call of its own, because the charges it depends on may belong to other parties. */
 function askShadow(shadow: Charge, charges: readonly Charge[], intent: Intent, parties: Parties): Maybe<void> {
   const { limit, rule, key, cost } = shadow
   const alone = new Charge(limit, rule, key, cost, ENFORCED)
@@ -58,7 +65,7 @@ function askShadow(shadow: Charge, charges: readonly Charge[], intent: Intent, p
   const replaced = charges[shadow.role]
   const mayTake = others === (replaced !== undefined && isDecided(replaced) && !replaced.allowed ? 1 : 0)
   return andThen(parties.ask([alone], intent, !mayTake), () => {
-    // Whoever asked may have stopped waiting meanwhile.
+    // The caller may have stopped waiting meanwhile.
     if (shadow.fault === undefined) shadow.decideAs(alone)
   })
 }

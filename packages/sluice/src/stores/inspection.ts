@@ -4,26 +4,26 @@ import * as fixed from '../algorithms/fixed-window.ts'
 import * as sliding from '../algorithms/sliding-window.ts'
 import { TICKS_PER_MS } from '../clock.ts'
 
-/** What a store keeps of one key of one limit, as data. Times are epoch milliseconds of the store's clock. */
+/** What a store keeps for one key of one limit, as data. Times are epoch milliseconds of the store's clock. */
 export interface KeyInspection {
   readonly at: number
-  /** What is counted, in the units of the rule, holds included. */
+  /** What is counted, in the units of the rule, reservations included. */
   readonly used: number
   readonly blockedUntil: number | undefined
   readonly holds: readonly HeldCost[]
-  /** Of state for this key, as far as the store knows. */
+  /** Bytes of state for this key, as far as the store knows. */
   readonly bytes: number
   readonly state: LimitData
 }
 
-/** So much is held until then. */
+/** A reservation: its cost, and when it expires. */
 export interface HeldCost {
   readonly cost: number
   readonly expiresAt: number
 }
 
 export type LimitData =
-  /** tokenBucket, leakyBucket, gcra: `tat` is when the bucket is dry, or its tokens are all there, again. */
+  /** tokenBucket, leakyBucket, gcra: at `tat` the bucket is empty of water, or full of tokens, again. */
   | { readonly kind: 'bucket'; readonly level: number; readonly tokens: number; readonly tat: number }
   | { readonly kind: 'fixedWindow'; readonly count: number; readonly startsAt: number; readonly endsAt: number }
   | { readonly kind: 'slidingWindow'; readonly counters: readonly WindowCounter[] }
@@ -35,7 +35,7 @@ export interface WindowCounter {
   readonly startsAt: number
   readonly endsAt: number
   readonly count: number
-  /** The share of it that still counts. */
+  /** The share of the sub-window that still counts. */
   readonly weight: number
 }
 
@@ -58,7 +58,7 @@ export function fixedData(count: number, endAt: number, rule: fixed.FixedRule): 
   }
 }
 
-/** `cells` are laid out as the kernel has them. */
+/** `cells` are in the order in which the kernel keeps them. */
 export function slidingData(
   cells: Float64Array | number[],
   offset: number,
@@ -82,7 +82,7 @@ export function slotsData(slots: readonly { readonly cost: number; readonly expi
   return { kind: 'concurrency', slots: slots.map(heldCost) }
 }
 
-/** Soonest expiry first; of those that expire together, the cheapest: whatever order a store keeps them in. */
+/** Sorts reservations by expiry, then by cost, so that every store reports the same order. */
 export function heldCosts(holds: readonly { readonly cost: number; readonly expiry: number }[]): HeldCost[] {
   return [...holds].sort((a, b) => a.expiry - b.expiry || a.cost - b.cost).map(heldCost)
 }

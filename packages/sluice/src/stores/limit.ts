@@ -1,19 +1,22 @@
-/** A store's handle for one limit; what is in it is the store's own business. */
+/** A store's handle for one limit. Only the store reads what is in it. */
 export interface Space {
   readonly path: string
-  /** Which part of the limit this process may let through by itself while the store cannot be asked: 0.5 where unsure. */
+  /**
+   * The share of the limit that this process may admit by itself while the store is away; 0.5 if the store does not
+   * know.
+   */
   readonly localShare: number
 }
 
-/** The limit a charge is made against, as far as a store must know it. */
+/** What a store must know about the limit that a charge is made against. */
 export interface Limit {
   readonly space: Space
   readonly block: BlockRule | undefined
-  /** A reservation takes from it at once, as any other call does: it counts requests, not what they use. */
+  /** `reserve` takes from it for good, as `consume` does: the limit counts requests, not what they use. */
   readonly atOnce: boolean
 }
 
-/** How long a refusal blocks, in ticks: `first`, then each time `factor` longer, up to `max`. */
+/** How long a refusal blocks, in ticks: `first`, then `factor` times longer each time, up to `max`. */
 export interface BlockRule {
   readonly first: number
   readonly factor: number

@@ -1,22 +1,22 @@
 import { type Clock, inTicks, TICKS_PER_MS, type TickClock } from '../clock.ts'
 import { expected } from '../errors.ts'
 
-/** A clock set back by less stands still until it gets there again. */
+/** If the clock is set back by less than this, the time stands still until the clock has caught up. */
 const SET_BACK_TICKS = 1_000_000
 
 /**
- * A store's time: its clock in ticks, and never running backwards, so that a clock set back hands out no quota. If a clock
- * is set back far, time goes on from where it was, ahead of the clock from then on. It must not stand still for so long:
- * everybody who is refused would stay refused.
+ * A store's time: its clock in ticks. It never runs backwards, so a clock set back hands out no quota. If the clock is
+ * set back far, the time goes on from where it was and stays ahead of the clock. It does not stand still that long,
+ * because every refused caller would stay refused.
  */
 export class StoreTime {
   /** The tick last read. */
   now = 0
-  /** This time, for timers. */
+  /** The same time in milliseconds, for timers. */
   readonly clock: Clock
   private readonly source: TickClock
   private readonly onSetBack: (ticks: number) => void
-  /** In ticks, of the clock. */
+  /** How far the time is ahead of the clock, in ticks. */
   private ahead = 0
 
   constructor(clock: Clock, onSetBack: (ticks: number) => void) {

@@ -6,58 +6,66 @@ import type { Space } from './limit.ts'
 /**
  * A store keeps the state of limits and decides on it.
  *
- * - `ask` is atomic over the charges of a question: every enforced charge is taken or none is (`isTaken` says which). A
+ * - `ask` is atomic over the charges of a question: it takes every enforced charge or none (`isTaken` says which). A
  *   refused question changes nothing, except that a refusal may start a block.
- * - Now is the store's own clock, read once a question, and never runs backwards.
- * - The answer is written into the charges: a snapshot of a few numbers each, with the tick it was made at. Then
- *   `question.done()` is called, once: before `ask` returns where the mode is `'sync'`, later where it is `'async'`.
- * - A limit stands at most once among the charges of a question.
- * - A store that cannot decide a charge says so in the charge, by its `fault`, and takes nothing; it never throws for
- *   that. A fault set from outside (whoever asked has stopped waiting) is an answer too: the charge is left alone.
- * - Keys are data: never altered, never compared but for equality.
+ * - Now is the store's own clock. It is read once per question and never runs backwards.
+ * - The store writes its answer into the charges: a few numbers each, with the tick of the decision. Then it calls
+ *   `question.done()` once: before `ask` returns if the mode is `'sync'`, later if it is `'async'`.
+ * - A limit occurs at most once among the charges of a question.
+ * - A store that cannot decide a charge sets the charge's `fault` and takes nothing; it does not throw. A fault that
+ *   the caller sets (it has stopped waiting) is an answer too: the store leaves that charge alone.
+ * - Keys are data: a store never alters them and compares them only for equality.
  *
  * `storeSuite` of `sluice/testing` checks all of this.
  */
 export interface Store<M extends Mode = Mode> {
   /** `'sync'`: every answer is there when the call returns. `'async'`: every answer comes later. */
   readonly mode: M
-  /** The clock waits are timed by. */
+  /** The clock that times waits. */
   readonly clock: Clock
-  /** Where the state of one limit lives: the same path, the same state. */
+  /** Makes the handle for one limit's state. The same path finds the same state. */
   bind(path: string): Space
   ask(question: Question): void
-  /** Changes that no limit can refuse. Of a settlement it answers what was charged, of a release or renewal 1 if the slot
-   * was still held, of a penalty what was charged, of a block 0 where there was no room for it; of the others nothing of
-   * meaning. */
+  /**
+   * Makes changes that no limit can refuse, and answers a number for each. For `settle` and `penalty` it is the cost
+   * that was charged; for `release` and `renew` 1 if the slot was still held, otherwise 0; for `block` 0 if the store has
+   * no room for the block. The other numbers mean nothing.
+   */
   amend(changes: readonly Change[]): Answer<M, number[]>
-  /** The state of a charge's key as data; its cost and role do not matter. */
+  /** The state of a charge's key as data. The charge's cost and role do not matter. */
   inspect(charge: Charge): Answer<M, KeyInspection>
   close(): Answer<M, void>
 }
 
-/** One decision on its way through the layers of a store. */
+/** One question to a store: the charges to decide, and what to do with them. */
 export interface Question {
   readonly charges: readonly Charge[]
   readonly intent: Intent
-  /** Called once, when all charges are decided or at fault. */
+  /** The store calls it once, when every charge is decided or has a fault. */
   done(): void
 }
 
-/** So many reservations a key may have at a time. Each is of 1 at least, so a smaller limit caps them before. */
+/** How many reservations a key may have at a time. Each costs at least 1, so a limit below this number allows fewer. */
 export const MOST_HOLDS = 16_384
-/** So many of those that expire first are played through to tell a retry: beyond them it is the earliest possible. */
+/**
+ * To compute a retry, a store simulates this many of the reservations that expire first. If that does not suffice, the
+ * retry is the earliest possible time.
+ */
 export const HOLDS_PLAYED = 32
 
 export type Mode = 'sync' | 'async'
 export type Answer<M extends Mode, T> = M extends 'sync' ? T : Promise<T>
 
-/** What a call means to do with its charges. */
+/** What a call does with its charges. */
 export interface Intent {
-  /** False only looks. */
+  /** If false, the call only looks. */
   readonly take: boolean
-  /** More than 0: take it as a reservation that expires so many ticks from now. */
+  /** If more than 0, the charges are taken as a reservation that expires after this many ticks. */
   readonly holdTicks: number
-  /** 0 or more: a bucket too full now takes it all the same, to start within so many ticks. One charge a call. */
+  /**
+   * If 0 or more and the bucket is full, the charge is booked to start within this many ticks. Such a call has one
+   * charge.
+   */
   readonly bookTicks: number
   /** A refusal may start a block. */
   readonly strikes: boolean
@@ -65,7 +73,7 @@ export interface Intent {
 
 export const LOOK: Intent = { take: false, holdTicks: 0, bookTicks: -1, strikes: false }
 export const TAKE: Intent = { take: true, holdTicks: 0, bookTicks: -1, strikes: true }
-/** One who waits in line is not an offender. */
+/** What a waiting request does. Its refusals start no block, because waiting in line is no offence. */
 export const WAIT: Intent = { take: true, holdTicks: 0, bookTicks: -1, strikes: false }
 
 export function reserving(holdTicks: number): Intent {
@@ -78,37 +86,37 @@ export function booking(bookTicks: number): Intent {
 
 export type Change =
   /**
-   * Take back a charge that was taken, by law 12. A store clears the charge's receipt before the refund may take effect: a
-   * refund that failed may be tried again while the receipt stands.
+   * Refunds a charge that was taken, by law 12. A store clears the charge's receipt before the refund may take effect,
+   * so a failed refund may be retried only while the receipt stands.
    */
   | { readonly type: 'refund'; readonly charge: Charge }
-  /** Give `cost` back, clamped at full. */
+  /** Gives `cost` back, up to a full limit. */
   | { readonly type: 'credit'; readonly charge: Charge }
-  /** Take `cost` without asking the limit, until one whole limit is overdrawn. Of a rate, not of slots. */
+  /** Takes `cost` without asking the limit, until it is overdrawn by one whole limit. For rates, not for slots. */
   | { readonly type: 'penalize'; readonly charge: Charge }
-  /** Count so much, in place of what is counted; what is reserved is part of it. Of a rate, not of slots. */
+  /** Sets what is counted to `used`, reservations included. For rates, not for slots. */
   | { readonly type: 'set'; readonly charge: Charge; readonly used: number }
-  /** Give the slot of a concurrency charge back. */
+  /** Gives back the slot of a concurrency charge. */
   | { readonly type: 'release'; readonly charge: Charge }
-  /** Hold the slot of a concurrency charge for another ttl. */
+  /** Holds the slot of a concurrency charge for another ttl. */
   | { readonly type: 'renew'; readonly charge: Charge }
-  /** End a reservation: `actual` is charged in place of what was reserved. */
+  /** Ends a reservation: charges `actual` in place of what was reserved. */
   | { readonly type: 'settle'; readonly charge: Charge; readonly actual: number }
-  /** Take back a booking that has not started. */
+  /** Cancels a booking that has not started. */
   | { readonly type: 'unbook'; readonly charge: Charge }
-  /** Forget the key: state, blocks and reservations. */
+  /** Forgets the key: its state, blocks and reservations. */
   | { readonly type: 'reset'; readonly charge: Charge }
-  /** Refuse the key for so many ticks from now. */
+  /** Refuses the key for this many ticks from now. */
   | { readonly type: 'block'; readonly charge: Charge; readonly ticks: number }
-  /** End a block, and forget how many there have been. */
+  /** Ends a block, and forgets how many blocks the key has had. */
   | { readonly type: 'unblock'; readonly charge: Charge }
 
-/** A question to an in-process store: the charges are decided when it returns. */
+/** Asks an in-process store: the charges are decided when this returns. */
 export function askInline(store: Store<'sync'>, charges: readonly Charge[], intent: Intent): void {
   store.ask(new InlineQuestion(charges, intent))
 }
 
-/** A question whose answer is there when `ask` returns. */
+/** A question for a store that answers before `ask` returns. */
 export class InlineQuestion implements Question {
   readonly charges: readonly Charge[]
   readonly intent: Intent
