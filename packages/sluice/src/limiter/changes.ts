@@ -6,14 +6,14 @@ import type { Change, Store } from '../stores/store.ts'
 import { limitOf } from './charged-decision.ts'
 import { KeptChanges } from './outage/kept-changes.ts'
 
-/** Carries changes out, each in the store that its charge was taken in. */
+/** Makes changes, each in the store that took the charge. */
 export class Changes {
-  /** What a store that is away could not carry out. */
+  /** Keeps changes that a store could not make because it was away. */
   readonly kept: KeptChanges
   private readonly changed: (charges: readonly Charge[]) => void
   private readonly failed: (error: unknown) => void
 
-  /** `changed` hears what something was given back to, `failed` what could not be done where nobody else is told. */
+  /** `changed` is called with charges that were refunded; `failed` with a failure that no caller waits for. */
   constructor(clock: Clock, changed: (charges: readonly Charge[]) => void, failed: (error: unknown) => void) {
     this.changed = changed
     this.failed = failed
@@ -21,8 +21,8 @@ export class Changes {
   }
 
   /**
-   * Rejects if a store cannot be asked: whoever asked for it must know that it was not done. Only a block is kept until
-   * it can, since this process enforces it meanwhile.
+   * Rejects if a store cannot be asked, so that the caller knows the change was not made. Only a block is kept until
+   * the store is back, because this process enforces it meanwhile.
    */
   make(changes: readonly Change[]): Maybe<number[]> {
     const { kept } = this
@@ -56,8 +56,8 @@ export class Changes {
   }
 
   /**
-   * For the end of a request, which must not fail because the store is down: then a refund is kept for later where that is
-   * safe, and what else was taken stays taken.
+   * For the end of a request, which must not fail because the store is down. A refund is kept for later if that is
+   * safe; anything else stays taken.
    */
   makeIfPossible(changes: readonly Change[]): Maybe<number[]> {
     const made = this.carryOut(changes)
@@ -70,7 +70,7 @@ export class Changes {
     })
   }
 
-  /** What nobody waits for must not fail in silence, nor as an unhandled rejection. */
+  /** Reports the failure of a change that no caller waits for: it must not be silent, nor an unhandled rejection. */
   makeLater(changes: readonly Change[]): void {
     const made = this.makeIfPossible(changes)
     if (made instanceof Promise) made.catch(error => this.failed(error))

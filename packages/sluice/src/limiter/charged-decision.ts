@@ -6,19 +6,19 @@ import type { Intent, Question } from '../stores/store.ts'
 import type { BoundLimit } from './limits.ts'
 
 /**
- * A decision is the question a store was asked, once its charges have come back, each with its snapshot: everything a user
- * reads is worked out from those when it is read. Without charges no limit applied, and it passes unlimited.
+ * A decision over the charges that a store has decided. What a user reads is computed from them when it is read. If
+ * there are no charges, no limit applied and the request passes unlimited.
  */
 export class ChargedDecision implements ObservedDecision, Question {
   allowed: boolean
   /** The charges of all limits that applied. */
   readonly charges: readonly Charge[]
   readonly intent: Intent
-  /** Filled in where somebody observes. */
+  /** The names of limits that were off; set only if something observes decisions. */
   off: readonly string[]
   private bound: Charge | undefined
   private states: readonly LimitState[] | undefined
-  /** When it was made, epoch milliseconds, where no charge says so. */
+  /** When the decision was made, epoch milliseconds, if there is no charge to say so. */
   private readonly madeAt: number
 
   constructor(charges: readonly Charge[], intent: Intent, madeAt: number) {
@@ -31,7 +31,7 @@ export class ChargedDecision implements ObservedDecision, Question {
     this.madeAt = madeAt
   }
 
-  /** A decision over charges that are decided. */
+  /** A decision over charges that have been decided. */
   static over(charges: readonly Charge[], intent: Intent, madeAt = 0): ChargedDecision {
     const decision = new ChargedDecision(charges, intent, madeAt)
     decision.done()
@@ -109,7 +109,9 @@ export class ChargedDecision implements ObservedDecision, Question {
     return this.charges.map(({ key }) => key)
   }
 
-  /** The same, refused: for one that would pass but must not, before that time (epoch milliseconds). */
+  /**
+   * The same decision, refused until that time (epoch milliseconds): the store allowed it, but it would start too late.
+   */
   refusedUntil(ms: number): ChargedDecision {
     const { binding } = this
     if (binding === undefined) return this
@@ -118,7 +120,10 @@ export class ChargedDecision implements ObservedDecision, Question {
     return ChargedDecision.over(this.charges, this.intent)
   }
 
-  /** One of its limits lets it start only then. Until it does it is but a booking, which can be given back in full. */
+  /**
+   * Whether a limit lets the request start only later. Until then the charge is a booking, which can be refunded in
+   * full.
+   */
   startLater(index: number, ms: number): void {
     const charge = this.charges[index]!
     charge.retryAt = charge.at + Math.ceil(ms * TICKS_PER_MS)
@@ -160,7 +165,7 @@ brand('Decision', ChargedDecision)
 const NONE: readonly string[] = []
 const WORSE: readonly Degraded[] = [false, 'open', 'local', 'closed']
 
-/** A charge comes back with the limit it went out with. */
+/** The limit of a charge, as the limiter bound it: the store returns the object it was given. */
 export function limitOf(charge: Charge): BoundLimit<never> {
   return charge.limit as BoundLimit<never>
 }
@@ -189,8 +194,8 @@ function passed(charges: readonly Charge[]): boolean {
 }
 
 /**
- * The binding charge. Of those that refused, the one that frees last; where all passed, the one with the fewest
- * further requests of the same cost, then the latest reset, then the first declared.
+ * The binding charge. If limits refused, it is the one that frees last. If all passed, it is the one that allows the
+ * fewest further requests of this cost; then the one that resets last; then the first declared.
  */
 function bindingOf(charges: readonly Charge[]): Charge | undefined {
   let binding: Charge | undefined

@@ -7,7 +7,7 @@ import { encodeKey, type Key } from './key.ts'
 import { type LayerNames, quoted } from './layers.ts'
 import { type BoundLimit, checkCost, checkMode } from './limits.ts'
 
-/** Thrown where a function has answered with a promise for the first time: the limits are to be looked up. */
+/** Thrown when a function answers with a promise for the first time, so that the limits are looked up instead. */
 export const ANSWERS_LATER = Symbol('answers later')
 
 /** What the functions of one limit answered later. */
@@ -17,7 +17,7 @@ interface Answered {
   readonly policy: unknown
 }
 
-/** The limits that were looked at, and what is known of those that answer later. */
+/** The limits that were looked up, and the answers of those that answer later. */
 export interface Answers<S> {
   readonly limits: readonly BoundLimit<S>[]
   readonly known: ReadonlyMap<BoundLimit<S>, Answered>
@@ -29,23 +29,23 @@ export interface LookupTime {
   readonly deadlineMs: number
 }
 
-/** From a subject to what each limit charges it. */
+/** Turns a subject into the charges of every limit that applies. */
 export class Charging<S> {
   readonly limits: readonly BoundLimit<S>[]
-  /** The short form's one limit, whose key is the subject itself. */
+  /** The only limit of the short form, whose key is the subject itself. */
   readonly only: BoundLimit<S> | undefined
   /** Whether a limit may be decided without being enforced. */
   someShadow = false
-  /** Whether some limit must be asked later. */
+  /** Whether some limit answers later. */
   someLate = false
   private readonly lookups: LookupTime | undefined
   private readonly someReplace: boolean
   private readonly someShare: boolean
   private readonly select: ((subject: S) => Iterable<string>) | undefined
-  /** By the name of each limit, and of each that has layers. */
+  /** The limits by name; a name with layers has several. */
   private readonly byName: ReadonlyMap<string, readonly BoundLimit<S>[]>
 
-  /** With `lookups` functions of limits may answer later. */
+  /** If `lookups` is given, functions of limits may answer later. */
   constructor(
     limits: readonly BoundLimit<S>[],
     layers: LayerNames,
@@ -82,7 +82,7 @@ export class Charging<S> {
     }
   }
 
-  /** The charges of all limits that apply, in declared order. The names of those that are off go to `off`. */
+  /** The charges of all limits that apply, in declared order. The names of limits that are off are added to `off`. */
   all(subject: S, callCost: number, off?: string[], answers?: Answers<S>): Charge[] {
     // The short form's limit always applies, at the cost of the call.
     if (this.only?.mode === 'enforce') return [this.one(this.only, subject, callCost)!]
@@ -116,12 +116,12 @@ export class Charging<S> {
     return limits
   }
 
-  /** To be called when the mode of a limit was set. */
+  /** Call this after setting the mode of a limit. */
   modesChanged(): void {
     this.someShadow = this.limits.some(({ mode }) => mode === 'shadow' || typeof mode === 'function')
   }
 
-  /** A charge on one limit; undefined where it does not apply. The limit's own cost wins where `ownCost` says so. */
+  /** A charge on one limit; undefined if it does not apply. If `ownCost` is true, the limit's own cost wins. */
   one(
     limit: BoundLimit<S>,
     subject: S,
@@ -142,7 +142,7 @@ export class Charging<S> {
     return new Charge(limit, limit.ruleOf(policy), key, charged, role)
   }
 
-  /** Asks the functions that answer later, all at a time. Those of limits that are off are not asked. */
+  /** Asks all functions that answer later at the same time, except those of limits that are off. */
   async lookUp(subject: S, limits: readonly BoundLimit<S>[] = this.applying(subject)): Promise<Answers<S>> {
     const late = limits.filter(limit => limit.isLate && limit.mode !== 'off')
     const asked = late.map(async (limit): Promise<Answered> => {
@@ -158,7 +158,7 @@ export class Charging<S> {
     return { limits, known: new Map(found.map((one, i) => [late[i]!, one])) }
   }
 
-  /** Does its work at once, or when the functions that answer later have. */
+  /** Runs at once, or when the functions that answer later have answered. */
   withAnswers<T>(
     subject: S,
     limits: readonly BoundLimit<S>[] | undefined,
@@ -184,10 +184,13 @@ export class Charging<S> {
     })
   }
 
-  /** What a function answered, if it is no promise. Else the limit is asked later from now on, where the limiter can wait. */
+  /**
+   * Returns what a function answered if it is no promise. Otherwise the limit is asked later from now on, if the
+   * limiter can wait.
+   */
   private atOnce(limit: BoundLimit<S>, what: string, answer: unknown): unknown {
     if (typeof (answer as { then?: unknown } | null | undefined)?.then !== 'function') return answer
-    // It is asked again; how this one ends is of no interest.
+    // The function is asked again, so an error of this promise does not matter.
     Promise.resolve(answer).catch(() => {})
     if (this.lookups === undefined) {
       throw expected('SLUICE_BAD_OPTION', `limit '${limit.name}' ${what} to answer at once, as its store does`, answer)
@@ -197,7 +200,7 @@ export class Charging<S> {
     throw ANSWERS_LATER
   }
 
-  /** The same charge on several limits, those left out to which it does not apply. */
+  /** The charges of the given limits that apply to the subject. */
   each(limits: readonly BoundLimit<S>[], subject: S, cost: number, answers?: Answers<S>): Charge[] {
     const charges = limits
       .map(limit => this.one(limit, subject, cost, ENFORCED, answers))
@@ -206,7 +209,10 @@ export class Charging<S> {
     return charges
   }
 
-  /** The limit of that name, for what one layer of several has to itself; the only one needs none. */
+  /**
+   * The limit of that name; with a single layer or limit the name may be left out. For options that only one layer can
+   * have.
+   */
   named(name: string | undefined): BoundLimit<S> {
     const [limit, ...others] = this.allNamed(name)
     if (others.length === 0) return limit!
@@ -214,7 +220,7 @@ export class Charging<S> {
     throw expected('SLUICE_UNKNOWN_LIMIT', `the name of one layer (${names})`, name)
   }
 
-  /** The limit of that name, or all of its layers; the only one needs none. */
+  /** The limit of that name, or all of its layers. With a single limit the name may be left out. */
   allNamed(name: string | undefined): readonly BoundLimit<S>[] {
     const limits = name === undefined ? this.unnamed : this.byName.get(name)
     if (limits !== undefined) return limits
@@ -240,7 +246,7 @@ export class Charging<S> {
   }
 }
 
-/** Of limits that share a bucket, the first that applies stands for all of them: no state is charged twice. */
+/** Of limits that share a bucket, only the first that applies is charged, so that no state is charged twice. */
 function dropSharedBuckets(charges: Charge[]): void {
   for (let i = charges.length - 1; i > 0; i--) {
     const { space } = charges[i]!.limit
@@ -248,7 +254,7 @@ function dropSharedBuckets(charges: Charge[]): void {
   }
 }
 
-/** A shadow that replaces a limit takes its place, if that one applies and is enforced. */
+/** A shadow takes the place of the limit it replaces, if that limit applies and is enforced. */
 function applyReplacements(charges: readonly Charge[]): void {
   for (const charge of charges) {
     const { replaces } = charge.limit as BoundLimit<never>

@@ -33,10 +33,10 @@ function subjectItself(subject: string): string {
   throw expected('SLUICE_BAD_KEY', 'a key as a string', subject)
 }
 
-/** Which limiter counts there; of several, the last that was made. */
+/** The limiter that counts at each place; the last one made if there are several. */
 const counting = new WeakMap<Space, WeakRef<{ readonly closed: boolean }>>()
 
-/** Warns of a limit that another limiter of this process counts in the same place. */
+/** Warns if another limiter of this process counts a limit in the same place. */
 export function noticed<S>(limiter: NamedLimiter<S>): NamedLimiter<S> {
   for (const { name, space } of limiter.limits) {
     const other = counting.get(space)?.deref()

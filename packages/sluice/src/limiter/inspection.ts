@@ -3,19 +3,19 @@ import type { Charge } from '../stores/charge.ts'
 import type { HeldCost, KeyInspection, LimitData } from '../stores/inspection.ts'
 import { limitOf } from './charged-decision.ts'
 
-/** What a store keeps of a subject under one limit. Times are epoch milliseconds of the store's clock. */
+/** What a store keeps for a subject under one limit. Times are epoch milliseconds of the store's clock. */
 export interface LimitInspection {
   readonly name: string
   readonly policy: Policy
   readonly at: number
-  /** In requests: more than the limit after an overdraft, a part of one in a bucket that drains. */
+  /** In requests: above the limit after an overdraft, a fraction in a bucket that drains. */
   readonly used: number
   /** The largest cost that passes now. */
   readonly remaining: number
   readonly blockedUntil: number | undefined
-  /** Reservations that are neither settled nor expired, soonest expiry first. */
+  /** Reservations that are neither settled nor expired, in order of expiry. */
   readonly holds: readonly HeldCost[]
-  /** Of state for this key. */
+  /** Bytes of state for this key. */
   readonly bytes: number
   readonly state: LimitData
 }

@@ -1,12 +1,15 @@
 import { expected } from '../errors.ts'
 
-/** Parts are kept apart, however they are spelt: `['a', 'bc']` is never `['ab', 'c']`. */
+/** A key of one or several parts. Parts never run together: `['a', 'bc']` is another key than `['ab', 'c']`. */
 export type Key = string | readonly string[]
 
-/** Starts an encoded key. A plain key that starts with it gets a second one, and parts go on with a digit: no two meet. */
+/**
+ * Marks an encoded key. A plain key that starts with it gets a second one, and after it parts have a digit, so no two
+ * keys collide.
+ */
 const MARK = '\u0000'
 
-/** One string for a key of one or several parts, each with its length before it, so that parts cannot run together. */
+/** One string for a key of one or several parts. Each part has its length before it, so parts cannot run together. */
 export function encodeKey(key: Key, limit: string): string {
   if (typeof key === 'string') return key.charCodeAt(0) === 0 ? MARK + key : key
   if (!Array.isArray(key) || key.length === 0) throw badKey(key, limit)

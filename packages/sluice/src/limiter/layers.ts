@@ -2,10 +2,10 @@ import { formatMs, parseRate, type RateText } from '../duration.ts'
 import { expected } from '../errors.ts'
 import { encodeKey } from './key.ts'
 
-/** Rates that hold together under one name: `['2/s', '100/m', '1000/h']`. */
+/** Rates of one name that all apply: `['2/s', '100/m', '1000/h']`. */
 export type Layers = readonly RateText[]
 
-/** A limit in which layers may stand in place of one policy. */
+/** A limit whose policy may also be a list of layers. */
 interface Layerable {
   readonly policy: unknown
   readonly bucket?: string | undefined
@@ -13,15 +13,15 @@ interface Layerable {
 }
 
 export interface SplitLimits<L> {
-  /** Layers as limits of their own: `user:2/s`, `user:100/m`. */
+  /** Each layer as a limit of its own: `user:2/s`, `user:100/m`. */
   readonly limits: Readonly<Record<string, L>>
-  /** By the name of each limit that has layers, theirs. */
+  /** The layers of each limit that has some, by the limit's name. */
   readonly layers: LayerNames
 }
 
 export type LayerNames = ReadonlyMap<string, readonly string[]>
 
-/** Makes each layer a limit of its own, which shares everything but its rate with the others of its name. */
+/** Makes each layer a limit of its own. The layers of one limit share everything but their rate. */
 export function splitLayers<L extends Layerable>(
   given: Readonly<Record<string, L | (Omit<L, 'policy'> & { policy: Layers })>>,
 ): SplitLimits<L> {
@@ -38,7 +38,7 @@ export function splitLayers<L extends Layerable>(
     }
     const spans = spansOf(name, limit)
     for (const [i, rate] of limit.policy.entries()) {
-      // What is counted over a span stays when its number changes.
+      // The bucket is named by the span, so a layer keeps its state when its number changes.
       const bucket = encodeKey(
         ['layer', limit.bucket === undefined ? 'of' : 'bucket', limit.bucket ?? name, spans[i]!],
         name,
@@ -58,7 +58,7 @@ export function splitLayers<L extends Layerable>(
   return { limits: Object.fromEntries(limits), layers }
 }
 
-/** Whether a list of rates stands in place of a policy. */
+/** Whether a policy is a list of rates. */
 export function isLayers(policy: unknown): policy is Layers {
   return Array.isArray(policy)
 }
@@ -71,7 +71,7 @@ function isLayered<L extends Layerable>(limit: L): limit is L & { readonly polic
   return isLayers(Object(limit).policy)
 }
 
-/** The span of each layer. Of two with the same span the larger would never count. */
+/** The span of each layer. Two layers may not have the same span: the larger would never refuse. */
 function spansOf(name: string, { policy, replaces }: Layerable & { readonly policy: Layers }): string[] {
   const where = `limit '${name}'`
   if (policy.length === 0) throw expected('SLUICE_BAD_POLICY', `${where} to have at least one layer`, policy)

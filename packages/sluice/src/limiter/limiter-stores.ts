@@ -5,9 +5,9 @@ import { InlineQuestion, type Intent, LOOK, type Store } from '../stores/store.t
 import type { Changes } from './changes.ts'
 import { limitOf } from './charged-decision.ts'
 
-/** Asks the stores of a limiter, each for the limits that live in it. */
+/** Asks the stores of a limiter, each for the limits whose state is in it. */
 export class LimiterStores {
-  /** The only store there is; undefined where limits live in several. */
+  /** The limiter's only store; undefined if it has several. */
   private readonly only: Store | undefined
   private readonly parties: Parties
 
@@ -16,7 +16,7 @@ export class LimiterStores {
     this.parties = {
       partyOf: charge => limitOf(charge).store,
       isFirst: charge => limitOf(charge).store.mode === 'sync',
-      // A flood that this process refuses makes no call to a remote store.
+      // In-process stores go first, so that a flood they refuse makes no call to a remote store.
       ask: (charges, intent, refused) => {
         const { store } = limitOf(charges[0]!)
         return refused && store.mode === 'async' ? undefined : askOne(store, charges, refused ? LOOK : intent)
@@ -28,7 +28,7 @@ export class LimiterStores {
     }
   }
 
-  /** The charges that were decided, or are at fault. `someDecided`: some have been before, and are left as they are. */
+  /** The charges that are decided or have a fault. With `someDecided`, charges decided before stay as they are. */
   ask(charges: readonly Charge[], intent: Intent, someDecided: boolean): Maybe<readonly Charge[]> {
     const { only } = this
     if (only !== undefined && !someDecided) return andThen(askOne(only, charges, intent), () => charges)
@@ -41,7 +41,9 @@ function askOne(store: Store, charges: readonly Charge[], intent: Intent): Maybe
   store.ask(new InlineQuestion(charges, intent))
 }
 
-/** Of what was given back in process, the decision tells how things stand now. */
+/**
+ * Updates the verdicts of charges that were refunded in process, so that the decision shows the state after the refund.
+ */
 function lookAgain(charge: Charge): void {
   const { store } = limitOf(charge)
   if (store.mode !== 'sync') return
@@ -51,7 +53,7 @@ function lookAgain(charge: Charge): void {
   charge.resetAt = now.resetAt
 }
 
-/** Without those that nobody was asked about, which moves the places of the others. */
+/** Drops the charges that no store was asked about, and corrects the indexes of shadows. */
 function asked(charges: readonly Charge[]): readonly Charge[] {
   const known = charges.filter(charge => isDecided(charge) || charge.fault !== undefined)
   if (known.length === charges.length) return charges

@@ -15,7 +15,7 @@ import { fittingRule, type OnOutage, type OutageRule, outageRuleOf } from './out
 /** `'shadow'` decides without enforcing; `'off'` does not apply. */
 export type LimitMode = 'enforce' | 'shadow' | 'off'
 
-/** Where a store answers later, a function may, too: such as one that looks a plan up in a database. */
+/** If a store answers later, a function may too, such as one that looks a plan up in a database. */
 type LaterIf<M extends Mode, T> = M extends 'async' ? Promise<T> : never
 
 /** One named limit, as a user writes it. `S` is the subject: what is known about a request. */
@@ -24,7 +24,7 @@ export interface LimitOptions<S, M extends Mode = 'sync'> extends LimitSettings<
   policy: PolicyLike | ((subject: S) => PolicyLike | LaterIf<M, PolicyLike>)
 }
 
-/** A limit of several rates, each a limit of its own that is shown as `user:2/s`. The name means all of them. */
+/** A limit of several rates, each of which is a limit named like `user:2/s`. The limit's own name means all of them. */
 export interface LayeredLimit<S, M extends Mode = 'sync'> extends LimitSettings<S, M> {
   policy: Layers
 }
@@ -33,26 +33,29 @@ export interface LayeredLimit<S, M extends Mode = 'sync'> extends LimitSettings<
 export type LimitsByName<S, M extends Mode = 'sync'> = Record<string, LimitOptions<S, M> | LayeredLimit<S, M>>
 
 interface LimitSettings<S, M extends Mode> {
-  /** Who is counted together; `undefined` means the limit does not apply. Without `key`, everybody is. */
+  /**
+   * Requests with the same key are counted together. `undefined` means the limit does not apply. Without `key`, all
+   * requests are.
+   */
   key?: (subject: S) => Key | undefined | LaterIf<M, Key | undefined>
-  /** What a request costs here, whatever the call says. */
+  /** What a request costs under this limit. It overrides the cost of the call. */
   cost?: number | ((subject: S) => number | LaterIf<M, number>)
   mode?: LimitMode | ((subject: S) => LimitMode)
   /** Limits that name the same bucket count together, and a request to which several of them apply is counted once. */
   bucket?: string
-  /** With `mode: 'shadow'`: decide as if this limit stood in place of that one. */
+  /** With `mode: 'shadow'`: decides as if this limit stood in place of the named one. */
   replaces?: string
-  /** A refusal by this limit refuses the key for so long, each time longer where `factor` says so. */
+  /** A refusal by this limit blocks the key for this long; each further block is `factor` times longer. */
   blockFor?: Duration | { first: Duration; factor?: number; max?: Duration }
-  /** What `reserve` takes of it is taken for good, as by `consume`: it counts requests, whatever they turn out to use. */
+  /** `reserve` takes from this limit for good, as `consume` does: it counts requests, whatever they turn out to use. */
   atOnce?: boolean
   /**
-   * While the store is down: `'local'` (the default) enforces a share of the limit in this process, half of it unless the
-   * store knows better; `{ local: 0.2 }` enforces that share and `{ local: '20/m' }` those numbers; `'open'` lets requests
-   * pass; `'closed'` refuses them.
+   * While the store is down: `'local'` (the default) enforces a share of the limit in this process, half of it unless
+   * the store knows better; `{ local: 0.2 }` enforces that share and `{ local: '20/m' }` those numbers; `'open'` lets
+   * requests pass; `'closed'` refuses them.
    */
   onOutage?: OnOutage
-  /** Where its state lives, if not in the store of the limiter. In-process stores are asked first. */
+  /** The store of the limit's state, if not the limiter's. In-process stores are asked first. */
   store?: Store<M>
 }
 
@@ -61,7 +64,7 @@ export function limits<S, M extends Mode = 'sync'>(options: LimitsByName<S, M>):
   return options
 }
 
-/** A limit made ready: options checked, policy compiled, state found. */
+/** A limit made ready: options checked, policy compiled, state bound to a store. */
 export interface BoundLimit<S> extends Limit {
   readonly name: string
   /** Where its state lives. */
@@ -70,21 +73,24 @@ export interface BoundLimit<S> extends Limit {
   /** The rule, or the user's function that chooses a policy; `ruleOf` reads what it chose. */
   readonly ruleFor: Rule | ((subject: S) => unknown)
   readonly ruleOf: (chosen: unknown) => Rule
-  /** One of its functions answers with a promise: it is asked only once limits of this process have let a request pass. */
+  /**
+   * One of its functions answers with a promise, so it is asked only after the in-process limits have let a request
+   * pass.
+   */
   isLate: boolean
   readonly cost: number | ((subject: S) => unknown) | undefined
   readonly replaces: string | undefined
   readonly bucket: string | undefined
   readonly outage: OutageRule
   mode: LimitMode | ((subject: S) => LimitMode)
-  /** Gives back the slots of charges that hold one: how a decision reaches its store. */
+  /** Gives back the slots of charges that hold one. A decision reaches its store through it. */
   readonly release: (charges: readonly Charge[]) => void
 }
 
-/** What a limit gets from its limiter. */
+/** What a limiter gives each of its limits. */
 export interface LimitContext {
   readonly path: readonly string[]
-  /** For a limit that names none. */
+  /** The store of a limit that names none. */
   readonly store: Store
   readonly release: BoundLimit<never>['release']
   readonly warn: (code: WarningCode, message: string) => void

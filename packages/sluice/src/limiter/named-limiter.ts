@@ -42,7 +42,7 @@ import { ShadowReport, type ShadowState } from './shadow-report.ts'
 import { PromisedWaiter, type Waiter } from './waiting/waiter.ts'
 import { Waiting } from './waiting/waiting.ts'
 
-/** The limiter: which limits apply to a subject, one call to the store, one decision. */
+/** The limiter: finds the limits that apply to a subject, asks the store once, and returns one decision. */
 export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   readonly name: string
   readonly warn: LimitContext['warn']
@@ -50,17 +50,17 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   private readonly charging: Charging<S>
   private readonly store: Store
   private readonly ownStore: boolean
-  /** All who want to see decisions. */
+  /** Everything that observes decisions. */
   private readonly observers: readonly Observer<S>[]
   private readonly onEvent: ((event: LimiterEvent) => void) | undefined
-  /** `'async'` where one of its stores is: then every answer is a promise. */
+  /** `'async'` if any of its stores is: then every answer is a promise. */
   private readonly mode: Mode
-  /** The only store there is, where it is in process. */
+  /** The limiter's only store, if it has one only and that is in process. */
   private readonly inline: Store | undefined
   private readonly changes: Changes
   private readonly operations: Operations<S>
   private readonly stores: LimiterStores
-  /** For a store that may be away: an in-process one never is. */
+  /** Only for stores that may be away: an in-process store never is. */
   private readonly outage: Outage | undefined
   private readonly report = new ShadowReport()
   private waiting: Waiting | undefined
@@ -169,7 +169,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     return off === undefined ? waited : waited.then(decision => this.notify(decision, subject, off))
   }
 
-  /** Lets one wait who hears of the end, and of what is wrong with the options, without a promise. */
+  /** Adds a waiter, which is told its end and any error in the options without a promise. */
   enter(waiter: Waiter, subject: S, options: WaitOptions, off?: string[]): void {
     try {
       const { maxWait, signal, cost: given = 1 } = checkOptions('wait', options, ['cost', 'maxWait', 'signal'])
@@ -262,7 +262,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     return this.charging.withAnswers(subject, undefined, answers => this.decideOn(subject, cost, intent, answers))
   }
 
-  /** First the limits of this process that can tell at once: a flood that they refuse makes no look-ups. */
+  /** Asks the limits that this process can decide at once first, so that requests they refuse cause no look-ups. */
   private async decideLater(subject: S, cost: number, intent: Intent): Promise<Decision> {
     const { charging } = this
     const early = charging.applying(subject).filter(limit => !limit.isLate && limit.store.mode === 'sync')
@@ -306,7 +306,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     return intent.take ? this.notify(decision, subject, off) : decision
   }
 
-  /** Only where somebody observes is it known which limits were off. */
+  /** The list of limits that are off. It is kept only if something observes decisions. */
   private offList(): string[] | undefined {
     return this.observers.length === 0 ? undefined : []
   }
@@ -318,7 +318,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     return decision
   }
 
-  /** A promise wherever a store of the limiter answers later. That `mode` is what `M` says is the one thing claimed here. */
+  /** Returns a promise if a store of the limiter answers later. The cast claims one thing: `mode` is what `M` says. */
   private answer<T>(value: Maybe<T>): Answer<M, T> {
     return (this.mode === 'sync' || value instanceof Promise ? value : Promise.resolve(value)) as Answer<M, T>
   }
@@ -335,7 +335,7 @@ function refundsOf(charges: readonly Charge[]): Change[] {
 function costOf(call: string, options: CostOption | undefined): number {
   if (options === undefined) return 1
   if (typeof options !== 'object' || options === null) checkOptions(call, options, COST_ONLY)
-  // In place of `checkOptions`, which takes as long as the decision itself.
+  // A quick check; `checkOptions` takes as long as the decision itself.
   for (const name in options) if (name !== 'cost') checkOptions(call, options, COST_ONLY)
   return options.cost === undefined ? 1 : checkCost(options.cost)
 }

@@ -9,10 +9,10 @@ import type { Changes } from './changes.ts'
 import type { Charging } from './charging.ts'
 import { type BoundLimit, blockTicks, checkCost } from './limits.ts'
 
-/** How long a block `'forever'` is: a century still fits the arithmetic of every store. */
+/** How long a block `'forever'` lasts: a century, which the arithmetic of every store can hold. */
 const FOREVER_TICKS = 100 * 366 * 86_400_000 * TICKS_PER_MS
 
-/** What an operator does to a subject: changes that no limit can refuse. */
+/** An operator's changes to a subject, which no limit can refuse. */
 export class Operations<S> {
   private readonly charging: Charging<S>
   private readonly changes: Changes
@@ -83,7 +83,7 @@ export class Operations<S> {
   }
 }
 
-/** The limits that a call names; undefined where it names none. */
+/** The limits that a call names; undefined if it names none. */
 export function namedLimits<S>(
   call: string,
   options: { limits?: readonly string[] },
@@ -95,7 +95,7 @@ export function namedLimits<S>(
   throw expected('SLUICE_BAD_OPTION', 'limits as a list of names', limits)
 }
 
-/** The change of one charge; false where there is none to make. */
+/** The change for one charge; false if there is nothing to change. */
 type ChangeOf = (charge: Charge) => Change | false
 
 function ofRate({ rule }: Charge): boolean {

@@ -7,7 +7,7 @@ import { checkStore, type LimitsByName } from './limits.ts'
 
 const KNOWN = ['name', 'prefix', 'store', 'clock', 'onDecision', 'observers', 'onEvent', 'lookupDeadline']
 
-/** Refuses what a limiter cannot be made of, and names what it does not know: a typing error must not mean "unlimited". */
+/** Checks a limiter's options and refuses unknown names: a typing error must not mean "unlimited". */
 export function checkLimiterOptions<S>(
   options: LimiterOptions<S>,
   limits: LimitsByName<S, Mode>,
@@ -35,7 +35,7 @@ export function checkLimiterOptions<S>(
   }
 }
 
-/** The store passed in, or one of the limiter's own. */
+/** The store passed in, or a new one for this limiter. */
 export function storeFor<S>({ store, clock, onEvent }: LimiterOptions<S>, limiter: string): Store {
   if (store !== undefined) return store
   return memoryStore({

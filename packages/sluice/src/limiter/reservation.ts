@@ -8,22 +8,23 @@ import type { Answer, Change, Mode } from '../stores/store.ts'
 import { ChargedDecision, limitOf } from './charged-decision.ts'
 import { type BoundLimit, checkCost, chosenRule } from './limits.ts'
 
-/** A cost set aside before it is known exactly: an LLM call is estimated, made, and settled for what it used. */
+/** Takes an estimate before the real cost is known. For an LLM call: estimate, call, settle for what it used. */
 export interface Reservation<M extends Mode = 'sync'> {
   readonly decision: Decision
   readonly allowed: boolean
   /**
-   * Ends it: what was really used is charged, the rest is given back. Once; later calls answer the same. By name where
-   * limits count different things (`{ tokens: 812, bytes: 4096 }`); those left out keep what was reserved.
+   * Ends the reservation: charges what was really used and gives the rest back. Only the first call counts; later ones
+   * return its answer. Give amounts by name if limits count different things (`{ tokens: 812, bytes: 4096 }`); limits
+   * left out keep what was reserved.
    */
   settle(actual: number | Readonly<Record<string, number>>): Answer<M, Settlement>
-  /** Ends it as if nothing had been used. */
+  /** Ends the reservation as if nothing had been used. */
   cancel(): Answer<M, Settlement>
-  /** As plain data, by which another process over the same store can `resume` and settle it. */
+  /** The reservation as plain data, so that another process over the same store can `resume` and settle it. */
   save(): SavedReservation
 }
 
-/** A reservation on its way between processes. Whoever has it can settle it, and it holds keys: seal it. */
+/** A reservation on its way between processes. Seal it: it contains keys, and anyone who has it can settle it. */
 export interface SavedReservation {
   readonly cost: number
   readonly charges: readonly {
@@ -38,7 +39,7 @@ export interface SavedReservation {
 
 export interface Settlement {
   readonly reserved: number
-  /** What was charged: less than what was used only if that would overdraw the limit by more than a whole one. */
+  /** What was charged. It is less than what was used only if that would overdraw the limit by more than a whole one. */
   readonly charged: number
   /** More was used than reserved. */
   readonly overdrawn: boolean
@@ -48,7 +49,7 @@ export interface Settlement {
 type Named = (limit: string) => readonly { readonly name: string }[]
 type Amend = (changes: readonly Change[]) => Maybe<number[]>
 
-/** `named` throws for a name that is no limit's: what was really used must not be lost over a typing error. */
+/** `named` throws if no limit has the name, so that a typing error does not lose what was really used. */
 export function reservationOf<M extends Mode>(
   decision: Decision,
   cost: number,
@@ -70,7 +71,10 @@ export function reservationOf<M extends Mode>(
   }
 }
 
-/** A store in this process cannot be reached from another, be it the limiter's own or the one that decides in outages. */
+/**
+ * Whether the charge can be saved. Other processes cannot reach an in-process store, neither the limiter's nor the
+ * local one of an outage.
+ */
 function isFar(charge: Charge): boolean {
   if (limitOf(charge).store.mode === 'async') return charge.hold !== undefined
   if (charge.outage !== undefined) return false
@@ -82,7 +86,7 @@ function saved(charge: Charge): SavedReservation['charges'][number] {
   return { limit: limitOf(charge).name, policy: rule.policy, key, cost, shadow: role !== ENFORCED, hold }
 }
 
-/** The charges of a reservation that was saved; `named` finds their limits, and throws where one is no more. */
+/** The charges of a saved reservation. `named` finds their limits, and throws if one no longer exists. */
 export function chargesOf({ charges }: SavedReservation, named: (limit: string) => Limit): Charge[] {
   return charges.map(({ limit, policy, key, cost, shadow, hold }) => {
     const charge = new Charge(named(limit), chosenRule(policy), key, cost, shadow ? BESIDE : ENFORCED)
@@ -93,13 +97,13 @@ export function chargesOf({ charges }: SavedReservation, named: (limit: string) 
   })
 }
 
-/** What was really used of one limit; undefined where what was reserved stands. */
+/** What was really used of one limit; undefined if the limit keeps what was reserved. */
 type ActualOf = (limit: BoundLimit<never>) => number | undefined
 
-/** Of a reservation that was cancelled: also what was taken at once is given back. */
+/** For a cancelled reservation, which also gives back what limits with `atOnce` took. */
 const NOTHING: ActualOf = () => 0
 
-/** A limit with a cost of its own (one request is one request) keeps it; the others are charged what was used. */
+/** The same amount for all limits, except those with a cost of their own: one request stays one request. */
 function forAll(actual: number): ActualOf {
   return limit => (limit.cost === undefined ? actual : undefined)
 }
@@ -125,14 +129,14 @@ function settle(charges: readonly Charge[], reserved: number, actualOf: ActualOf
   })
   const atOnce = actualOf === NOTHING ? charges.filter(charge => charge.taken && charge.hold === undefined) : []
   const conclude = (amounts: readonly number[]): Settlement => {
-    // Settled before, a reservation that is cancelled answers as it did then: for the limits that take the call's cost.
+    // The answer of a cancel counts only the limits that take the call's cost, as a settlement does.
     const counts = (charge: Charge) => actualOf !== NOTHING || limitOf(charge).cost === undefined
     const isSettled = (_: unknown, i: number) =>
       actuals[i] !== undefined && held[i]!.role === ENFORCED && counts(held[i]!)
     const charged = amounts.filter(isSettled)
     const own = held.filter(isSettled).map(charge => (limitOf(charge).cost === undefined ? reserved : charge.cost))
     return {
-      // A limit with a cost of its own reserved that, whatever the call's cost was.
+      // A limit with a cost of its own reserved that cost, not the call's.
       reserved: own.length === 0 || own.includes(reserved) ? reserved : Math.max(...own),
       charged: charged.length === 0 ? 0 : Math.min(...charged),
       overdrawn: held.some((charge, i) => (actuals[i] ?? 0) > charge.cost),

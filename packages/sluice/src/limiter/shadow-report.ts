@@ -5,17 +5,20 @@ import { TopKeys } from './top-keys.ts'
 /** What would change if a shadow limit were enforced, counted since the limiter was made. */
 export interface ShadowState {
   readonly limit: string
-  /** Decisions it took part in. */
+  /** Decisions this limit took part in. */
   readonly decided: number
   /** Requests that passed and would have been refused. */
   readonly newlyRefused: number
-  /** Requests that were refused by nothing but the limit it replaces, and would have passed. */
+  /** Requests that only the replaced limit refused, and that would have passed. */
   readonly newlyAllowed: number
-  /** Who would newly be refused most, the most hit first: a bounded list, so a count may be too high by `over` at most. */
+  /**
+   * The keys that would newly be refused most, in that order. The list is bounded, so a count may be too high by up to
+   * `over`.
+   */
   readonly top: readonly { readonly key: string; readonly count: number; readonly over: number }[]
 }
 
-/** Compares each decision with what it would have been. Keys are as their limit's `key` made them. */
+/** Compares each decision with the one the shadows would have made. Keys are what the limit's `key` returned. */
 export class ShadowReport {
   private readonly trials = new Map<string, Trial>()
 

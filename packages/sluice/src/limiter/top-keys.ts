@@ -1,6 +1,7 @@
 /**
- * The most frequent keys of an endless stream in bounded room ("space saving", Metwally et al. 2005): a newcomer takes the
- * place of the rarest and inherits its count, so no count is ever too low, and none too high by more than it inherited.
+ * The most frequent keys of an endless stream in bounded memory ("space saving", Metwally et al. 2005). A new key
+ * replaces the rarest one and inherits its count. So no count is too low, and none is too high by more than it
+ * inherited.
  */
 export class TopKeys {
   private readonly most: number

@@ -10,36 +10,37 @@ type RefundChange = Extract<Change, { type: 'refund' }>
 
 interface KeptChange<C> {
   readonly change: C
-  /** When it has no use any more, in ticks of the local clock. */
+  /** The tick of the local clock after which the change has no effect. */
   readonly until: number
-  /** Why the store has not carried it out. */
+  /** Why the store has not carried the change out. */
   readonly error: StoreUnavailable
 }
 
 const RETRY_MS = 1000
-/** By then most of what a refund gives back has come back by itself. */
+/** After this long, most of what a refund gives back has come back by itself. */
 const REFUND_TICKS = 3_600_000 * TICKS_PER_MS
 const MOST_KEPT = 10_000
-/** So many go out together: a store that is just back is not to be met by all of them at once. */
+/** How many changes are sent together, so that a store that is just back is not flooded with all of them. */
 const BATCH = 100
 
 /**
- * Blocks and refunds that a store could not carry out, kept until it can. Only these two are safe to carry out late. A
- * block is carried out with the time it has left, and does no harm twice; meanwhile this process refuses the key itself.
- * A refund is kept only if it was never sent, which its receipt says: a store clears it before the refund may arrive.
+ * Keeps blocks and refunds that a store could not carry out until it can. Only these two are safe to carry out late. A
+ * block is sent with the time it has left, and sending it twice does no harm; meanwhile this process refuses the key
+ * itself. A refund is kept only if it was never sent. Its receipt tells: a store clears the receipt before the refund
+ * may arrive.
  */
 export class KeptChanges {
   private readonly clock: Clock
   private readonly carryOut: (changes: readonly Change[]) => Maybe<number[]>
   private readonly dropped: (error: unknown) => void
-  /** By place: a limit's number and the key. */
+  /** By limit number and key. */
   private readonly blocks = new Map<string, KeptChange<BlockChange>>()
   private readonly spaces: Space[] = []
   private readonly refunds = new Map<Charge, KeptChange<RefundChange>>()
   private cancelRetry: (() => void) | undefined
   private closed = false
 
-  /** `dropped` hears why something kept was never carried out. */
+  /** `dropped` is called with the reason when a kept change is never carried out. */
   constructor(
     clock: Clock,
     carryOut: (changes: readonly Change[]) => Maybe<number[]>,
@@ -50,7 +51,7 @@ export class KeptChanges {
     this.dropped = dropped
   }
 
-  /** False if it cannot be kept: another kind of change, one that may have arrived, or one too many. */
+  /** Returns false if the change cannot be kept: it is of another kind, it may have arrived, or too many are kept. */
   keep(change: Change, error: StoreUnavailable): boolean {
     if (this.closed || !this.hasRoom(change)) return false
     const now = toTicks(this.clock.now())
@@ -63,7 +64,7 @@ export class KeptChanges {
     return true
   }
 
-  /** What is asked for now counts, not a block that was kept before. */
+  /** Drops a block kept before for the same key: the newer change counts. */
   supersede(changes: readonly Change[]): void {
     if (this.blocks.size === 0) return
     for (const { type, charge } of changes) {
@@ -71,7 +72,7 @@ export class KeptChanges {
     }
   }
 
-  /** Refuses the charges whose keys are blocked here. Answers whether there are any. */
+  /** Refuses the charges whose keys are blocked here. Returns whether there are any. */
   refuse(charges: readonly Charge[]): boolean {
     if (this.blocks.size === 0) return false
     const now = toTicks(this.clock.now())
@@ -134,7 +135,7 @@ export class KeptChanges {
       amounts = await this.carryOut(due.map(({ change, until }) => asOf(change, until - now)))
     } catch (error) {
       if (error instanceof StoreUnavailable) {
-        // What may have arrived all the same is not asked for again.
+        // A refund that may have arrived is not sent again.
         for (const kept of due) if (kept.change.type === 'refund' && !kept.change.charge.taken) this.end(kept, error)
         return
       }
@@ -147,18 +148,18 @@ export class KeptChanges {
     }
   }
 
-  /** Is it still to be carried out? */
+  /** Whether the change is still to be carried out. */
   private isDue(kept: KeptChange<BlockChange | RefundChange>, now: number): boolean {
     const { change, until, error } = kept
     if (!this.has(kept)) return false
-    // Given back meanwhile by another call.
+    // Another call has refunded the charge meanwhile.
     if (change.type === 'refund' && !change.charge.taken) this.end(kept)
     else if (until <= now) this.end(kept, error)
     else return true
     return false
   }
 
-  /** It may have made way for another one meanwhile. */
+  /** Forgets a change, unless a newer one has taken its place. */
   private has(kept: KeptChange<BlockChange | RefundChange>): boolean {
     const { change } = kept
     return change.type === 'refund'

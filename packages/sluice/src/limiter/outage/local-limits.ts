@@ -6,7 +6,10 @@ import { Charge } from '../../stores/charge.ts'
 import { type MemoryStore, memoryStore } from '../../stores/memory/memory-store.ts'
 import type { BoundLimit } from '../limits.ts'
 
-/** The limits of a limiter as this process enforces them by itself: a share of each or numbers of its own, counted in a store of its own. */
+/**
+ * Limits that this process enforces by itself during an outage: a share of each limit, or numbers of its own, in a
+ * local store.
+ */
 export class LocalLimits {
   readonly store: MemoryStore
   private readonly twins = new Map<BoundLimit<never>, BoundLimit<never>>()
@@ -20,7 +23,7 @@ export class LocalLimits {
   chargeFor({ limit, rule, key, cost, role }: Charge): Charge {
     const bound = limit as BoundLimit<never>
     const { own, share = limit.space.localShare } = bound.outage
-    // What the limit itself would never let pass, its share never does either, be its own numbers as large as they may.
+    // A cost that the limit itself can never admit is refused here too, even if the local numbers are larger.
     const local = own !== undefined && rule.limit > 0 && cost <= rule.limit ? own : this.ruleFor(rule, share)
     return new Charge(this.twinOf(bound), local, key, cost, role)
   }
@@ -34,7 +37,7 @@ export class LocalLimits {
     return twin
   }
 
-  /** The share may change as instances come and go. */
+  /** The local limit's rule. It changes when the share does, as processes come and go. */
   private ruleFor(rule: Rule, share: number): Rule {
     let local = this.rules.get(rule)
     if (local === undefined || local.share !== share) {
@@ -45,9 +48,9 @@ export class LocalLimits {
   }
 }
 
-/** A share of a policy, in the same windows: never less than 1, unless it was 0. */
+/** A share of a policy over the same windows: at least 1, unless the limit is 0. */
 export function scaled(policy: Policy, share: number): Policy {
-  // A product of doubles may be a hair above the whole number that is meant.
+  // Rounding may put a product of doubles slightly above a whole number.
   const part = (limit: number) => Math.min(limit, Math.max(1, Math.ceil(share * limit - 1e-9)))
   switch (policy.kind) {
     case 'tokenBucket':
@@ -61,7 +64,7 @@ export function scaled(policy: Policy, share: number): Policy {
   }
 }
 
-/** The same count over a longer time, rounded up: a whole count could not always be divided without letting more pass. */
+/** The same count over a longer time, rounded up. A lower count over the same time is seldom a whole number. */
 function slowed({ count, periodMs }: Rate, share: number): Rate {
   return { count, periodMs: Math.ceil((periodMs * TICKS_PER_MS) / share) / TICKS_PER_MS }
 }

@@ -4,8 +4,9 @@ import { expected } from '../../errors.ts'
 import { type PolicyLike, policyOf } from '../../policy.ts'
 
 /**
- * What decides while the store cannot. `{ local: 0.5 }` enforces that share of the limit in this process, `{ local: '20/m' }`
- * a limit of its own; `'local'` enforces half of the limit, unless the store knows how many processes there are.
+ * What decides while the store is down. `{ local: 0.5 }` enforces that share of the limit in this process; `{ local:
+ * '20/m' }` enforces a limit of its own. `'local'` enforces half of the limit, or the store's own share if it knows how
+ * many processes there are.
  */
 export type OnOutage = OutageMode | { readonly local: number | PolicyLike }
 
@@ -14,9 +15,9 @@ export type OutageMode = 'local' | 'open' | 'closed'
 /** `OnOutage`, checked. */
 export interface OutageRule {
   readonly mode: OutageMode
-  /** With `'local'`: this share of the limit; undefined leaves it to the store. */
+  /** With `'local'`: the share of the limit; if undefined, the store says it. */
   readonly share: number | undefined
-  /** With `'local'`: these numbers in place of a share. */
+  /** With `'local'`: the numbers to enforce in place of a share. */
   readonly own: Rule | undefined
 }
 
@@ -42,7 +43,10 @@ export function outageRuleOf(onOutage: unknown, where: string): OutageRule {
   )
 }
 
-/** Slots are given back and a rate is not: one cannot stand in for the other. Answers the limit's own rule. */
+/**
+ * Checks that both rules are rates or both are concurrency, since only slots are given back. Returns the limit's own
+ * rule.
+ */
 export function fittingRule(rule: Rule, { own }: OutageRule, where: string): Rule {
   if (own === undefined || (own.kind === 'slots') === (rule.kind === 'slots')) return rule
   const what = rule.kind === 'slots' ? 'concurrency, as the limit is' : 'a rate, as the limit is'

@@ -7,19 +7,22 @@ import { limitOf } from '../charged-decision.ts'
 import type { LimiterEvent } from '../limiter.ts'
 import { LocalLimits } from './local-limits.ts'
 
-/** Where nothing better is known, a refusal is for a second: by then the store may be back. */
+/** `retryAt` of a refusal if nothing better is known: one second, since the store may be back by then. */
 const RETRY_TICKS = 1000 * TICKS_PER_MS
-/** The shards of a store fail one by one: a limit has recovered when none of its keys has met a fault for so long. */
+/** The shards of a store fail separately, so a limit has recovered only after this long without a fault on any key. */
 const QUIET_MS = 1000
 
-/** Decides what a store could not: by each limit's own `onOutage`, and still all or nothing. */
+/** Decides the charges that a store could not, by each limit's `onOutage`, and still all or nothing. */
 export class Outage {
   private readonly clock: Clock
   private readonly limiter: string
   private readonly onEvent: ((event: LimiterEvent) => void) | undefined
-  /** Made when first needed, and kept: whoever has had its share does not get another when the store comes and goes. */
+  /**
+   * Made when first needed and kept for good: if the store goes down again, a caller that has used its share gets no
+   * new one.
+   */
   private local: LocalLimits | undefined
-  /** The limits that are degraded, by name, and when they last met a fault. */
+  /** The degraded limits by name, with the time of their last fault. */
   private readonly faults = new Map<string, number>()
   private readonly parties: Parties
 
@@ -35,7 +38,7 @@ export class Outage {
     }
   }
 
-  /** The charges as the store decided them; those it could not, as they are decided here. */
+  /** Returns the store's charges, with a local decision in place of each that the store could not decide. */
   settled(charges: readonly Charge[], intent: Intent): readonly Charge[] {
     const faulty = charges.some(hasFault)
     if (faulty || this.faults.size > 0) this.note(charges)
@@ -44,7 +47,7 @@ export class Outage {
     decideAcross(settled, intent, this.parties)
     for (const [i, charge] of settled.entries()) {
       const { cost, rule } = charges[i]!
-      // What is too much for the local limit alone will pass when the store is back.
+      // A cost above the local limit will pass when the store is back, if the limit itself allows it.
       const passesLater = charge.outage !== undefined && charge.retryAt === Infinity && cost <= rule.limit
       if (passesLater) charge.retryAt = charge.at + RETRY_TICKS
     }
@@ -55,7 +58,9 @@ export class Outage {
     this.local?.store.close()
   }
 
-  /** The charge decided as if nothing or everything had been used; or, undecided yet, one against the local limit. */
+  /**
+   * A charge in place of one with a fault: decided if the limit is open or closed, undecided against the local limit.
+   */
   private replacementFor(charge: Charge): Charge {
     const { mode } = limitOf(charge).outage
     const replacement = mode === 'local' ? this.locally(charge) : this.flatly(charge, mode === 'open')

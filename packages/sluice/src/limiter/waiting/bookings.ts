@@ -6,8 +6,8 @@ import type { TimerQueue } from './timer-queue.ts'
 import { type Waiter, WaitList } from './waiter.ts'
 
 /**
- * Waiters whose start is booked in a bucket, so that nobody can overtake them. One that goes away gives its place back,
- * and those booked after it move up by as much.
+ * Waiters whose start is booked in a bucket, so that no other request can overtake them. If a waiter leaves, its
+ * booking is cancelled and those booked after it start earlier by as much.
  */
 export class Bookings {
   private readonly timers: TimerQueue
@@ -20,7 +20,7 @@ export class Bookings {
     this.giveBack = giveBack
   }
 
-  /** The waiter starts when `charge` lets it: of `charges`, the one that starts last. */
+  /** Adds a waiter that starts when `charge` allows: the one of `charges` that starts last. */
   add(waiter: Waiter, charges: readonly Charge[], charge: Charge): void {
     for (const one of charges) one.retryAt = startOf(one)
     const { key } = charge
@@ -31,8 +31,8 @@ export class Bookings {
       this.queues.set(space, queues)
     }
     let queue = queues.get(key)
-    // The key was reset, or somebody else gave back. Those before keep the start they were promised; this one need not
-    // wait for them.
+    // The key was reset, or another caller refunded. Earlier waiters keep the start they were promised; this one need
+    // not wait for them.
     if (queue === undefined || charge.retryAt < queue.lastStart) {
       queue = new BookedQueue(this.timers, this.giveBack, empty => this.forget(space, key, empty))
       queues.set(key, queue)
@@ -49,17 +49,17 @@ export class Bookings {
 }
 
 /**
- * Booked waiters of one bucket, in the order of their starts. Only the first has a timer.
+ * The booked waiters of one bucket, in the order of their starts. Only the first has a timer.
  *
- * When one goes away, all behind it move up. That is noted at the next one only, as its `gain`, which is handed on when
- * that one starts or goes away in turn; so it costs the same however many are behind. A waiter has moved up by the sum of
- * the gains from the first waiter up to itself. Gains are fractions of a tick; a start is rounded up to a whole one.
+ * If a waiter leaves, all behind it move up. Only the next one notes this, as its `gain`, and hands it on when it starts
+ * or leaves in turn; so leaving costs the same however many are behind. A waiter has moved up by the sum of the gains
+ * from the first waiter up to itself. Gains are fractions of a tick; a start is rounded up to a whole one.
  */
 class BookedQueue extends WaitList {
   private readonly timers: TimerQueue
   private readonly giveBack: (charges: readonly Charge[]) => void
   private readonly emptied: (queue: BookedQueue) => void
-  /** The sum of the gains of all its waiters: by how much the last has moved up. */
+  /** The sum of the gains of all waiters in the queue: by how much the last one has moved up. */
   private gained = 0
 
   constructor(
@@ -73,7 +73,7 @@ class BookedQueue extends WaitList {
     this.emptied = emptied
   }
 
-  /** The tick the last of them starts at. */
+  /** The tick at which the last waiter starts. */
   get lastStart(): number {
     return this.last === undefined ? 0 : bookingOf(this.last).retryAt - Math.floor(this.gained)
   }
@@ -81,7 +81,7 @@ class BookedQueue extends WaitList {
   add(waiter: Waiter, charges: readonly Charge[]): void {
     waiter.booked = charges
     waiter.request = undefined
-    // It has no part in what those before it have gained so far.
+    // A new waiter has no part in the gains so far.
     waiter.gain = 0 - this.gained
     this.gained = 0
     this.append(waiter)
@@ -102,7 +102,7 @@ class BookedQueue extends WaitList {
     this.giveBack(waiter.booked!)
   }
 
-  /** Those behind move up by so many ticks, besides what they have gained with it. */
+  /** The waiters behind move up by this many ticks, besides what they have gained with this one. */
   private remove(waiter: Waiter, ticks: number): void {
     const { next, gain } = waiter
     const wasFirst = this.first === waiter
@@ -121,7 +121,7 @@ class BookedQueue extends WaitList {
   }
 }
 
-/** Of the charges that passed, the one that may start last; undefined where all may start at once. */
+/** Of the charges that passed, the one that may start last; undefined if all may start at once. */
 export function lastToStart(charges: readonly Charge[]): Charge | undefined {
   let last: Charge | undefined
   for (const charge of charges) {
@@ -131,7 +131,7 @@ export function lastToStart(charges: readonly Charge[]): Charge | undefined {
   return last
 }
 
-/** The charge whose `retryAt` is the start that was promised to the waiter. */
+/** The charge whose `retryAt` is the start that the waiter was promised. */
 function bookingOf(waiter: Waiter): Charge {
   return lastToStart(waiter.booked!)!
 }

@@ -1,14 +1,14 @@
 import type { Waiter, WaiterGroup } from './waiter.ts'
 
 /**
- * All waiters, by their signal. However many share a signal, it gets one listener: a signal compares each new listener
- * with all it has.
+ * All waiters, grouped by their signal. Each signal gets one listener, however many waiters share it, because a signal
+ * compares a new listener with all it has.
  */
 export class SignalGroups {
   private readonly groups = new Map<AbortSignal | undefined, SignalGroup>()
   private readonly together: (abort: () => void) => void
 
-  /** `together` runs what aborts several waiters, so that what they give back goes to the store in one call. */
+  /** `together` wraps the abort of several waiters, so that one call to the store refunds them all. */
   constructor(together: (abort: () => void) => void) {
     this.together = together
   }
@@ -29,7 +29,7 @@ export class SignalGroups {
   }
 }
 
-/** Those who wait under one signal, or under none. */
+/** The waiters of one signal, or those without one. */
 class SignalGroup implements WaiterGroup {
   private readonly signal: AbortSignal | undefined
   private readonly together: (abort: () => void) => void

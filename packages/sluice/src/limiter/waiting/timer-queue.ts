@@ -1,23 +1,26 @@
 import { after, type Clock, TICKS_PER_MS, toTicks } from '../../clock.ts'
 
-/** Something to do at a time. */
+/** Something to do at a given time. */
 export interface Timer {
   /** Of timers due at the same tick, the one with the lower order rings first. */
   readonly order: number
-  /** Where its queue keeps it; -1 while it is in none. */
+  /** Its index in the queue; -1 while it is in none. */
   place: number
-  /** `at` is the tick it was due at. */
+  /** `at` is the tick at which the timer was due. */
   ring(at: number): void
 }
 
-/** Many timers on one timer of the machine: a binary heap, in which each timer knows its place, so that it can leave. */
+/**
+ * Many timers on one timer of the machine: a binary heap in which each timer knows its place, so that it can be
+ * removed.
+ */
 export class TimerQueue {
   private readonly heap: Timer[] = []
-  /** The ticks they are due at, each at the place of its timer. */
+  /** The tick at which each timer is due, at the timer's index. */
   private readonly ticks: number[] = []
   private readonly clock: Clock
   private cancel: (() => void) | undefined
-  /** The tick the machine's timer fires at. It may fire too early, never too late. */
+  /** The tick at which the machine's timer fires. It may fire too early, never too late. */
   private firesAt = Infinity
   private isRinging = false
 
@@ -45,8 +48,8 @@ export class TimerQueue {
   }
 
   /**
-   * Where the soonest is due later than before, the machine's timer stays: it fires for nothing, once, and is set anew.
-   * To set it at every removal would cost more than the removals.
+   * If the soonest timer is now due later than before, the machine's timer stays: it fires once for nothing and is set
+   * again. Setting it at every removal would cost more than the removals.
    */
   private arm(): void {
     if (this.isRinging) return

@@ -6,19 +6,21 @@ import type { ChargedDecision } from '../charged-decision.ts'
 import type { TimerQueue } from './timer-queue.ts'
 import { type Waiter, WaitList } from './waiter.ts'
 
-/** Asks the store for a waiter. Answers undefined if the waiter has ended meanwhile; then nothing stays taken for it. */
+/**
+ * Asks the store for a waiter. Returns undefined if the waiter has ended meanwhile; then nothing stays taken for it.
+ */
 export type AskForWaiter = (waiter: Waiter, intent: Intent) => Maybe<ChargedDecision | undefined>
 
-/** What becomes of a waiter that has left its queue. */
+/** What happens to a waiter that has left its queue. */
 export interface WaitOutcome {
   passed(waiter: Waiter, decision: ChargedDecision): void
-  /** Its wait would be too long: it has to come again, at that tick or later. */
+  /** The wait would be too long: the caller may ask again at that tick or later. */
   refused(waiter: Waiter, until: number): void
 }
 
 /**
- * Waiters for what cannot be booked: windows, slots, several limits at once. Those with the same keys stand in one queue,
- * first come first served within this process. Only the first asks the store: when its time has come, or when
+ * Queues for limits that cannot be booked: windows, slots, several limits at once. Waiters with the same keys share one
+ * queue, first come, first served within this process. Only the first asks the store: when its time has come, or when
  * something was given back.
  */
 export class WaitQueues {
@@ -34,7 +36,7 @@ export class WaitQueues {
     this.outcome = outcome
   }
 
-  /** Waits until it passes; refused as soon as that would be after its deadline. */
+  /** Adds a waiter. It waits until it passes, and is refused as soon as that would be after its deadline. */
   join(waiter: Waiter, charges: readonly Charge[]): void {
     const keys = charges.map(keyOf)
     const id = keys.map(key => `${key.length}:${key}`).join('')
@@ -47,7 +49,7 @@ export class WaitQueues {
     queue.join(waiter)
   }
 
-  /** Something was given back to these keys: the first who waits for one of them may pass now. */
+  /** Something was given back to these keys, so the first waiter of each may pass now. */
   wake(charges: readonly Charge[]): void {
     if (this.queues.size === 0) return
     const queues = new Set<WaitQueue>()
@@ -71,11 +73,11 @@ class WaitQueue extends WaitList {
   private readonly ask: AskForWaiter
   private readonly outcome: WaitOutcome
   private readonly emptied: () => void
-  /** A question is on its way. There is never a second one: it could take twice. */
+  /** A question is on its way. A second one at the same time could take twice. */
   private isAsking = false
-  /** Something was given back meanwhile: a refusal is out of date. */
+  /** Something was given back while a question was on its way, so a refusal is out of date. */
   private askAgain = false
-  /** The tick the first asks again at; 0 while that is not known. */
+  /** The tick at which the first waiter asks again; 0 while it is unknown. */
   private turnAt = 0
 
   constructor(timers: TimerQueue, ask: AskForWaiter, outcome: WaitOutcome, emptied: () => void) {
@@ -99,7 +101,10 @@ class WaitQueue extends WaitList {
     else this.refuse(waiter)
   }
 
-  /** The next one asks when all who leave now have left: of a thousand that leave together, none asks in between. */
+  /**
+   * Removes a waiter. The next one asks only in a microtask: if a thousand waiters leave together, none asks in
+   * between.
+   */
   leave(waiter: Waiter): void {
     const wasFirst = this.first === waiter
     this.remove(waiter)
@@ -109,7 +114,7 @@ class WaitQueue extends WaitList {
     if (next !== undefined) queueMicrotask(() => this.first === next && this.advance())
   }
 
-  /** Lets the first ask, and the next as long as they pass. */
+  /** Lets the first waiter ask, then the next, as long as they pass. */
   advance(): void {
     if (this.isAsking) {
       this.askAgain = true
@@ -130,7 +135,7 @@ class WaitQueue extends WaitList {
     }
   }
 
-  /** True if the next question can be asked. */
+  /** Returns true if the next waiter may ask. */
   private answered(waiter: Waiter, decision: ChargedDecision | undefined): boolean {
     const goesOn = decision === undefined || this.decided(waiter, decision)
     this.isAsking = false
@@ -143,7 +148,7 @@ class WaitQueue extends WaitList {
       if (this.askAgain) return true
       const { deadline } = waiter.request!
       const retryAt = toTicks(decision.at + decision.retryAfterMs)
-      // A slot is free when its holder is done, so that its expiry says only when to ask at the latest.
+      // A holder may release its slot early: the slot's expiry is only the latest time to ask again.
       if (deadline < retryAt && toTicks(decision.at) < deadline && mayFreeSooner(decision)) {
         this.timers.add(waiter, deadline)
         return false
@@ -160,7 +165,7 @@ class WaitQueue extends WaitList {
     return true
   }
 
-  /** Its time is up before its turn. It may not overtake, even if its cost alone would pass. */
+  /** Refuses a waiter whose deadline comes before its turn. It may not overtake, even if its cost alone would pass. */
   private refuse(waiter: Waiter): void {
     const { turnAt } = this
     this.remove(waiter)
@@ -178,7 +183,7 @@ class WaitQueue extends WaitList {
   }
 }
 
-/** Only slots keep it from starting, as many as it asks for fit, and nothing blocks it. */
+/** Whether only slots refuse the request: its cost fits the limit, and no block refuses it. */
 function mayFreeSooner({ charges, reason }: ChargedDecision): boolean {
   const refusing = charges.filter(charge => charge.role === ENFORCED && !charge.allowed)
   return reason === 'limited' && refusing.every(({ rule }) => rule.kind === 'slots')

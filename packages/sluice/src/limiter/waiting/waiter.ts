@@ -7,39 +7,40 @@ export interface WaiterGroup {
   remove(waiter: Waiter): void
 }
 
-/** What one who waits asks for. */
+/** What a waiter asks for. */
 export interface WaitRequest {
-  /** Makes the charges anew, since each question fills in its own. */
+  /** Makes new charges for each question, because the store writes into them. */
   readonly charges: () => Charge[]
   readonly maxWaitTicks: number
-  /** The last tick to start at. */
+  /** The last tick at which the request may start. */
   readonly deadline: number
 }
 
 /**
- * One who waits, from the start to the end: a decision, or an error or an abort. Very many may wait, so each is kept small.
+ * One waiting request, from its first question to its end: a decision, an error or an abort. There may be very many, so
+ * each is kept small.
  */
 export abstract class Waiter implements Timer {
   place = -1
   order = 0
-  /** Undefined once it is booked: then it asks no more. */
+  /** Undefined once the waiter is booked, because it asks no more. */
   request: WaitRequest | undefined = undefined
-  /** The charges that are booked for it. */
+  /** The charges that are booked for the waiter. */
   booked: readonly Charge[] | undefined = undefined
-  /** By how many ticks it and all behind it have moved up: see `BookedQueue`. */
+  /** By how many ticks this waiter and all behind it have moved up: see `BookedQueue`. */
   gain = 0
-  /** It waits in at most one list; in none while it ends or while its first question is on its way. */
+  /** The one list the waiter is in; undefined while it ends or while its first question is on its way. */
   list: WaitList | undefined = undefined
   previous: Waiter | undefined = undefined
   next: Waiter | undefined = undefined
-  /** Those who wait under the same signal; undefined once this one has ended. */
+  /** The waiters of the same signal; undefined once this one has ended. */
   group: WaiterGroup | undefined = undefined
 
-  /** It starts, or is refused. */
+  /** Ends the wait with a decision: the request starts, or is refused. */
   abstract decided(decision: ChargedDecision): void
   abstract failed(reason: unknown): void
 
-  /** Nobody takes its answer any more: what was charged for it must be given back. */
+  /** The waiter has ended: what an answer charges for it must be refunded. */
   get hasEnded(): boolean {
     return this.group === undefined
   }
@@ -52,7 +53,7 @@ export abstract class Waiter implements Timer {
     if (this.end()) this.decided(decision)
   }
 
-  /** Goes away, wherever it waits. */
+  /** Removes the waiter from wherever it waits. */
   abort(reason: unknown): void {
     this.list?.leave(this)
     if (this.end()) this.failed(reason)
@@ -66,7 +67,7 @@ export abstract class Waiter implements Timer {
   }
 }
 
-/** One who waits by a promise. `resolve` is all it keeps of it: an error resolves it with a promise that is rejected. */
+/** A waiter with a promise. It keeps only `resolve`: to reject, it resolves with a rejected promise. */
 export class PromisedWaiter extends Waiter {
   private readonly settle: (outcome: ChargedDecision | Promise<never>) => void
 
@@ -89,9 +90,9 @@ export abstract class WaitList {
   protected first: Waiter | undefined = undefined
   protected last: Waiter | undefined = undefined
 
-  /** The timer of one of its waiters has rung. */
+  /** The timer of one of the list's waiters has rung. */
   abstract due(waiter: Waiter, at: number): void
-  /** One of its waiters goes away: what it has taken is given back. */
+  /** A waiter leaves the list: what was taken for it is refunded. */
   abstract leave(waiter: Waiter): void
 
   protected append(waiter: Waiter): void {

@@ -10,18 +10,18 @@ import { TimerQueue } from './timer-queue.ts'
 import { WaitQueues } from './wait-queues.ts'
 import type { Waiter } from './waiter.ts'
 
-/** What waiting needs of its limiter. */
+/** What waiting needs from its limiter. */
 export interface WaitContext {
-  /** The clock of its store. */
+  /** The clock of the limiter's store. */
   readonly clock: Clock
   ask(charges: readonly Charge[], intent: Intent): Maybe<ChargedDecision>
-  /** Takes back what was charged. */
+  /** Refunds charges. */
   giveBack(charges: readonly Charge[]): void
 }
 
 /**
- * The waiters of one limiter, on one timer. One that goes away, by its signal or an error, leaves nothing taken: the
- * signal is heard from the first question on, and an answer that comes too late is given back.
+ * The waiters of one limiter, which share one timer. A waiter that leaves by its signal or an error leaves nothing
+ * taken: the signal is heard from the first question on, and an answer that comes too late is refunded.
  */
 export class Waiting {
   private readonly context: WaitContext
@@ -29,7 +29,7 @@ export class Waiting {
   private readonly bookings: Bookings
   private readonly queues: WaitQueues
   private started = 0
-  /** What is given back while several waiters go away together. */
+  /** The charges to refund while several waiters leave together. */
   private gathered: Charge[] | undefined = undefined
 
   constructor(context: WaitContext) {
@@ -42,7 +42,7 @@ export class Waiting {
     })
   }
 
-  /** `first` are its charges, `charges` makes them anew; `signal` is not aborted yet. */
+  /** `first` are the charges of the first question; `charges` makes new ones. `signal` is not aborted yet. */
   start(
     waiter: Waiter,
     first: readonly Charge[],
@@ -66,7 +66,7 @@ export class Waiting {
     this.signals.abortAll(new SluiceError('SLUICE_CLOSED', 'the limiter was closed while a request waited'))
   }
 
-  /** A lone bucket is booked; what cannot be booked is queued for. */
+  /** A single bucket is booked; everything else waits in a queue. */
   private begin(waiter: Waiter, charges: readonly Charge[]): void {
     const enforced = charges.filter(charge => charge.role === ENFORCED)
     if (enforced.length !== 1 || enforced[0]!.rule.kind !== 'bucket') {
@@ -83,9 +83,9 @@ export class Waiting {
       this.startLater(waiter, decision, lastToStart(decision.charges))
       return
     }
-    // While the store is away this is not the bucket that was asked.
+    // During an outage the local limit decided, not the bucket that would be booked.
     const { rule } = decision.charges.find(charge => charge.role === ENFORCED)!
-    // A full queue refuses. A block, a reservation or an outage can be waited out.
+    // A full queue refuses. A request may wait for the end of a block, reservation or outage.
     const isFull = rule.kind === 'bucket' && rule.queue && decision.reason === 'limited'
     const { retryAfterMs } = decision
     const canWait = retryAfterMs < Infinity && retryAfterMs * TICKS_PER_MS <= waiter.request!.maxWaitTicks
@@ -93,7 +93,7 @@ export class Waiting {
     else waiter.resolve(decision)
   }
 
-  /** A leaky bucket beside other limits starts its requests one by one, too. That must not be too late either. */
+  /** A leaky bucket beside other limits also starts its requests one by one. That start must meet the deadline too. */
   private startInTime(waiter: Waiter, decision: ChargedDecision): void {
     const last = lastToStart(decision.charges)
     const start = last === undefined ? 0 : startOf(last)
@@ -140,7 +140,7 @@ export class Waiting {
     else this.gathered.push(...charges)
   }
 
-  /** What is given back meanwhile goes to the store in one call. */
+  /** Collects what is refunded meanwhile and sends it to the store in one call. */
   private together(abort: () => void): void {
     const gathered: Charge[] = []
     this.gathered = gathered
