@@ -7,8 +7,8 @@ const UNTIL = 1
 const STRIKES = 2
 
 /**
- * The blocks of one limit: until when a key is refused, and how many blocks it has had. Strikes are forgotten when a
- * key has kept quiet for the longest block after its last one ended.
+ * The blocks of one limit: until when a key is refused, and how many blocks it has had. The count is forgotten when the
+ * longest block has passed since the key's last block ended.
  */
 export class Blocks implements TableOwner {
   private readonly table: KeyTable
@@ -19,7 +19,7 @@ export class Blocks implements TableOwner {
     this.context = context
   }
 
-  /** The tick the key's block ends, 0 without one. */
+  /** The tick at which the key's block ends; 0 without a block. */
   until(key: string, now: number): number {
     const at = this.find(key)
     if (at < 0) return 0
@@ -27,7 +27,7 @@ export class Blocks implements TableOwner {
     return until > now ? until : 0
   }
 
-  /** A refusal: starts a block, each longer than the last. The caller knows that none is running. */
+  /** Starts a block after a refusal, longer than the key's last one. The caller knows that no block is running. */
   strike(key: string, rule: BlockRule, now: number): number {
     const at = this.find(key)
     const { cells } = this.table.segment
@@ -36,7 +36,7 @@ export class Blocks implements TableOwner {
     return this.write(key, at, now + ticks, strikes + 1, now + ticks + (rule.factor > 1 ? rule.max : 0), now)
   }
 
-  /** An operator's block: replaces a running one, whether that is longer or shorter. False where there is no room for it. */
+  /** An operator's block. It replaces a running one, longer or shorter. Returns false if there is no room for it. */
   set(key: string, ticks: number, now: number): boolean {
     const at = this.find(key)
     const forgetAt = at < 0 ? 0 : this.table.segment.cells[at + FORGET_AT]!
@@ -65,7 +65,7 @@ export class Blocks implements TableOwner {
     return this.table.find(hash.hi, hash.lo)
   }
 
-  /** In a full store a key that has no block yet gets none: its limit goes on refusing it all the same. */
+  /** In a full store a key without a block gets none. Its limit still refuses it. */
   private write(key: string, at: number, until: number, strikes: number, forgetAt: number, now: number): number {
     const { hash, budget } = this.context
     if (at < 0 && budget.live >= budget.max) {

@@ -1,12 +1,12 @@
-/** Something that expires at a tick. `place` belongs to the heap it stands in: -1 outside of one. */
+/** Something that expires at a tick. The heap sets `place`: -1 if the item is in no heap. */
 export interface Expiring {
   readonly expiry: number
   place: number
 }
 
 /**
- * A binary heap, soonest expiry first. Every item knows its place, so that any of them leaves in O(log n) and nothing
- * that has ended stays behind.
+ * A binary heap, soonest expiry first. Every item knows its place, so that any item can be removed in O(log n) and none
+ * stays after it has ended.
  */
 export class ExpiryHeap<T extends Expiring> {
   private readonly items: T[] = []
@@ -40,8 +40,8 @@ export class ExpiryHeap<T extends Expiring> {
   }
 
   /**
-   * The `most` that expire soonest, in that order. An item comes after the one above it, so only those below an item
-   * already chosen can be next: the whole is O(most²), however many there are.
+   * The `most` items that expire soonest, in that order. An item expires no sooner than its parent, so only children of
+   * chosen items can be next. This takes O(most²), however many items there are.
    */
   soonest(most: number): T[] {
     const chosen: T[] = []

@@ -1,8 +1,8 @@
 import { type KeyBudget, occupy } from './key-table.ts'
 
 /**
- * Objects that belong to keys of a table, which holds only numbers: each object has a number of its own. 0 is nobody's:
- * it is what a new slot of the table holds. What the objects take counts as room of the store.
+ * Numbers for objects that belong to keys, because a table holds only numbers. No object has the number 0, because a
+ * new slot of the table holds 0. The bytes of the objects count as room of the store.
  */
 export class Handles<T> {
   private readonly objects: (T | undefined)[] = [undefined]
@@ -25,7 +25,7 @@ export class Handles<T> {
     return handle
   }
 
-  /** The object takes so many bytes now. */
+  /** The object now takes this many bytes. */
   weigh(handle: number, bytes: number): void {
     const before = this.bytes[handle]!
     if (handle === 0 || bytes === before) return

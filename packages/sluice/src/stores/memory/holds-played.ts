@@ -3,12 +3,12 @@ import { HOLDS_PLAYED } from '../store.ts'
 import type { Holds } from './holds.ts'
 import type { StateTable } from './state-table.ts'
 
-// What will be if nobody settles: each reservation is charged when it expires, and drains from then on. Only those that
-// expire first are played through, on a copy of the key's state, so that this takes no longer beside more of them.
+// Simulates what happens if no reservation is settled: each is charged when it expires, and drains from then on. Only
+// the first to expire are simulated, on a copy of the key's state, so that the time this takes is bounded.
 
 /**
- * The first tick at which a refused charge passes beside what is held. Where those played through do not free enough, it
- * is the earliest tick at which it may pass.
+ * The first tick at which a refused charge passes beside the reservations. If the simulated ones do not free enough, it
+ * is the earliest tick at which the charge may pass.
  */
 export function retryBeside(table: StateTable, holds: Holds, charge: Charge, now: number): number {
   const { key, cost, rule } = charge
@@ -16,7 +16,7 @@ export function retryBeside(table: StateTable, holds: Holds, charge: Charge, now
   const soonest = holds.soonest(key, HOLDS_PLAYED)
   if (cost > rule.limit) return Infinity
   if (rule.kind === 'log') {
-    // Every unit leaves a window after it was charged, and those in the log leave before those that are held.
+    // Every unit leaves a window after it was charged; those in the log leave before those that are reserved.
     if (cost + held <= rule.limit) return charge.retryAt
     let last = now
     for (const hold of soonest) {
@@ -38,7 +38,10 @@ export function retryBeside(table: StateTable, holds: Holds, charge: Charge, now
   return holds.countOf(key) > soonest.length ? at : passes(future, charge, held, at)
 }
 
-/** The tick at which all is gone. Beyond those played through, the rest counts as if it expired with the last. */
+/**
+ * The tick at which nothing is left. Reservations beyond the simulated ones count as if they expired with the last of
+ * those.
+ */
 export function resetBeside(table: StateTable, holds: Holds, charge: Charge, now: number): number {
   const { key, rule } = charge
   let rest = holds.held(key, now)
@@ -62,7 +65,7 @@ function trialOf(charge: Charge, cost: number): Charge {
   return new Charge(charge.limit, charge.rule, charge.key, cost, charge.role)
 }
 
-/** The first tick from `at` on at which the charge passes, if what is held stays held. */
+/** The first tick from `at` on at which the charge passes, if what is reserved stays reserved. */
 function passes(table: StateTable, charge: Charge, held: number, at: number): number {
   const trial = trialOf(charge, charge.cost + held)
   table.locate(trial, at)

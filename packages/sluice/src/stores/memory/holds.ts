@@ -4,15 +4,15 @@ import { MOST_HOLDS } from '../store.ts'
 import { type Expiring, ExpiryHeap } from './expiry-heap.ts'
 import { type KeyBudget, occupy } from './key-table.ts'
 
-/** One reservation: so much of a limit, kept until it is settled or expires. */
+/** One reservation: an amount of a limit, kept until it is settled or expires. */
 export class Hold implements Expiring {
   readonly limit: Limit
   readonly rule: Rule
   readonly cost: number
   readonly expiry: number
-  /** What it ended up costing; undefined while it is held. */
+  /** What it finally cost; undefined while it is held. */
   charged: number | undefined = undefined
-  /** Whose it is; undefined where it is kept nowhere: a reservation of cost 0 has nothing to keep. */
+  /** The key it belongs to; undefined for a reservation of cost 0, which is not kept anywhere. */
   readonly owner: KeyHolds | undefined
   place = -1
 
@@ -31,7 +31,7 @@ class KeyHolds implements Expiring {
   readonly holds = new ExpiryHeap<Hold>()
   /** Sum of the costs. */
   held = 0
-  /** No reservation expires later. It is exact until the last one to expire is settled. */
+  /** No reservation of the key expires later. It may be too late once the last one to expire is settled. */
   lastExpiry = 0
   place = -1
 
@@ -44,21 +44,24 @@ class KeyHolds implements Expiring {
   }
 }
 
-/** Measured with `--expose-gc`: one more reservation, and one more key that has some. Two bytes a letter besides. */
+/**
+ * Bytes, measured with `--expose-gc`: of one more reservation, and of one more key with reservations. Each letter of
+ * the key adds two.
+ */
 const HOLD_BYTES = 120
 const OWNER_BYTES = 320
 
 /**
- * The reservations of one limit: who holds how much until when. What is held stands beside the counted level and does
- * not drain; `expired` is told of each reservation that expires, to charge it as of then.
+ * The reservations of one limit: each key's amounts and their expiry. A reserved amount is added to the counted level
+ * and does not drain. `expired` is called for each reservation that expires, to charge it as of then.
  *
- * The sum of each key is kept and expiry is a heap, of the keys and within each key, so a decision beside n
- * reservations takes O(log n). All that is kept counts as room of the store.
+ * Each key keeps its sum, and expiry is a heap of keys with a heap in each key. So a decision beside n reservations
+ * takes O(log n). Everything kept counts as room of the store.
  */
 export class Holds {
-  /** How many there are. */
+  /** How many reservations there are. */
   count = 0
-  /** What they take, about. */
+  /** About how many bytes they take. */
   bytes = 0
   private readonly budget: KeyBudget
   private readonly expired: (key: string, hold: Hold) => void
@@ -70,7 +73,7 @@ export class Holds {
     this.expired = expired
   }
 
-  /** What is held for a key now, after charging what has expired. */
+  /** What is reserved for a key now, after charging what has expired. */
   held(key: string, now: number): number {
     this.expireDue(now)
     return this.byKey.get(key)?.held ?? 0
@@ -80,27 +83,30 @@ export class Holds {
     return this.byKey.get(key)?.holds.size ?? 0
   }
 
-  /** Is there no room for one more of this key? */
+  /** Whether there is no room for another reservation of this key. */
   isFull(key: string): boolean {
     return this.budget.live >= this.budget.max || this.countOf(key) >= MOST_HOLDS
   }
 
-  /** The tick at which the next reservation of the key expires, or, if it has none, of the limit; undefined without any. */
+  /**
+   * The tick at which the key's next reservation expires; if the key has none, the limit's next; undefined if the limit
+   * has none.
+   */
   nextExpiry(key: string): number | undefined {
     return (this.byKey.get(key) ?? this.keys.first)?.expiry
   }
 
-  /** The key's reservations that expire soonest, in that order. */
+  /** The key's reservations that expire first, in that order. */
   soonest(key: string, most: number): readonly Hold[] {
     return this.byKey.get(key)?.holds.soonest(most) ?? []
   }
 
-  /** All of a key, soonest expiry first. */
+  /** All reservations of a key, in order of expiry. */
   of(key: string): readonly Hold[] {
     return this.byKey.get(key)?.holds.sorted() ?? []
   }
 
-  /** The tick at which none of the key's reservations is left. */
+  /** The tick at which the key's last reservation expires. */
   lastExpiry(key: string): number {
     return this.byKey.get(key)?.lastExpiry ?? 0
   }
@@ -119,7 +125,7 @@ export class Holds {
     return hold
   }
 
-  /** Ends a reservation that is held, for what it is charged. */
+  /** Ends a reservation and records what it is charged. */
   end(hold: Hold, charged: number): void {
     hold.charged = charged
     const { owner } = hold
@@ -132,13 +138,13 @@ export class Holds {
     else this.drop(owner)
   }
 
-  /** Drops all of a key, for nothing. */
+  /** Drops all reservations of a key without charging them. */
   forget(key: string): void {
     const owner = this.byKey.get(key)
     while (owner?.holds.first !== undefined) this.end(owner.holds.first, 0)
   }
 
-  /** Ends what has expired, whosever it is: a key that nobody asks about must not look idle. */
+  /** Ends the expired reservations of every key: otherwise a key that is never asked about would look idle. */
   expireDue(now: number): void {
     for (let owner = this.keys.first; owner !== undefined && owner.expiry <= now; owner = this.keys.first) {
       const hold = owner.holds.first!

@@ -1,15 +1,15 @@
 /**
- * PooledKeyTable to a few numbers each, in typed arrays: no object per key, nothing for the garbage collector to walk.
+ * Maps keys to a few numbers each, in typed arrays: no object per key, so the garbage collector has nothing to visit.
  *
- * A slot is the 64-bit hash of its key and `width` doubles. Slots stand in segments found by the top bits of the hash
- * (extendible hashing): a small segment doubles, a full-grown one splits in two, so growing never touches more than a
- * quarter of a megabyte at once. Inside a segment a key stands at its place or the next free one (linear probing), and
- * removing closes the gap, so no tombstones pile up.
+ * A slot is the 64-bit hash of its key and `width` doubles. The top bits of the hash choose a segment (extendible
+ * hashing). A small segment doubles, a full-grown one splits in two, so growing never touches more than a quarter of a
+ * megabyte at once. In a segment a key is at its place or in the next free slot (linear probing). Removing a key closes
+ * the gap, so there are no tombstones.
  */
 export class KeyTable {
   readonly width: number
   readonly segments: TableSegment[]
-  /** The one that the key last sought stands in, if it stands anywhere. */
+  /** The segment of the key last looked up, whether or not it is there. */
   segment: TableSegment
   private readonly stride: number
   private readonly largest: number
@@ -18,9 +18,9 @@ export class KeyTable {
   private directory: TableSegment[]
   private depth = 0
   private readonly budget: KeyBudget
-  /** What a key takes beyond `KEY_BYTES`. */
+  /** The bytes that a key takes beyond `KEY_BYTES`. */
   private readonly extraBytes: number
-  /** Where the sweep goes on: which segment, and which slot in it. */
+  /** Where the sweep goes on: the segment, and the slot in it. */
   private sweptSegment = 0
   private sweptSlot = 0
 
@@ -36,13 +36,13 @@ export class KeyTable {
     this.directory = [this.root]
   }
 
-  /** Where the doubles of a key stand in the cells of its `segment`, or -1. `lo` is never 0: that marks a free slot. */
+  /** Where the doubles of a key are in the cells of its `segment`, or -1. `lo` is never 0, which marks a free slot. */
   find(hi: number, lo: number): number {
     const segment = this.segmentOf(hi)
     this.segment = segment
     const { words, mask } = segment
     const step = this.stride << 1
-    // Whole-number operations, said so: it spares the engine a check for overflow at each.
+    // `Math.imul` and `| 0` keep these numbers 32-bit integers, which spares the engine overflow checks.
     for (let slot = lo & mask; ; slot = (slot + 1) & mask) {
       const at = Math.imul(slot, step)
       const found = words[at]
@@ -51,14 +51,14 @@ export class KeyTable {
     }
   }
 
-  /** A small table has one segment, and needs no hash to find it. */
+  /** A small table has one segment and needs no hash to find it. */
   private segmentOf(hi: number): TableSegment {
     return this.depth === 0 ? this.root : this.directory[(hi >>> 1) >>> (31 - this.depth)]!
   }
 
   /**
-   * Makes a slot for a key that `find` has not found; its doubles are 0. The first idle key on its way gives it its place:
-   * so a table of keys that come and go neither grows nor has to be cleaned. `segment` may be another than before.
+   * Makes a slot for a key that `find` has not found; its doubles are 0. The key takes over the first idle slot on its
+   * way. So a table of keys that come and go neither grows nor needs cleaning. `segment` may change.
    */
   insert(hi: number, lo: number, owner: TableOwner, now: number): number {
     let segment = this.segmentOf(hi)
@@ -78,7 +78,10 @@ export class KeyTable {
     return offset
   }
 
-  /** Gives the slot of the first idle key between a key's place and the next free slot to that key; -1 without one. */
+  /**
+   * Gives the slot of the first idle key between a key's place and the next free slot to that key. Returns -1 if there
+   * is none.
+   */
   private replaceIdle(segment: TableSegment, hi: number, lo: number, owner: TableOwner, now: number): number {
     const { words, cells, mask } = segment
     const stride = this.stride
@@ -102,7 +105,7 @@ export class KeyTable {
     const stride = this.stride
     let hole = (offset - 1) / stride
     for (let next = (hole + 1) & mask; words[next * stride * 2] !== 0; next = (next + 1) & mask) {
-      // A key may move back into the hole unless its own place lies after it.
+      // A key may move back into the hole unless its own place is after it.
       const home = words[next * stride * 2]! & mask
       if (((next - home) & mask) < ((next - hole) & mask)) continue
       copySlot(words, cells, next * stride, hole * stride, stride)
@@ -114,7 +117,7 @@ export class KeyTable {
     if (this.extraBytes > 0) occupy(this.budget, -this.extraBytes)
   }
 
-  /** Goes on looking for idle keys, at most `slots` slots and one segment further; true when it has come round. */
+  /** Goes on looking for idle keys, up to `slots` slots and one segment. Returns true when it has looked at all. */
   sweep(slots: number, owner: TableOwner, now: number): boolean {
     const segment = this.segments[this.sweptSegment]!
     this.sweptSlot = this.clean(segment, this.sweptSlot, slots, owner, now)
@@ -125,7 +128,7 @@ export class KeyTable {
     return this.sweptSegment === 0
   }
 
-  /** Removes the idle keys among `slots` slots of `segment` from `from` on; returns where to go on. */
+  /** Removes the idle keys among `slots` slots of `segment` from `from` on. Returns where to go on. */
   private clean(segment: TableSegment, from: number, slots: number, owner: TableOwner, now: number): number {
     const end = Math.min(from + slots, segment.mask + 1)
     const idleUpTo = owner.idleUpTo(segment, now)
@@ -134,7 +137,7 @@ export class KeyTable {
       const at = slot * this.stride
       if (segment.words[at * 2] !== 0 && segment.cells[at + 1]! <= idleUpTo) {
         owner.dropped(segment, at + 1)
-        this.remove(segment, at + 1) // may bring another key into this slot: look again
+        this.remove(segment, at + 1) // may move another key into this slot: look again
       } else slot++
     }
     return slot
@@ -144,7 +147,7 @@ export class KeyTable {
     return this.segments.reduce((sum, segment) => sum + segment.live, 0)
   }
 
-  /** Gives back memory that a passed flood has left behind. */
+  /** Frees memory that a past flood of keys has left behind. */
   private shrink(segment: TableSegment): void {
     let size = segment.mask + 1
     if (segment.live * 8 >= size || size === SMALLEST) return
@@ -152,7 +155,7 @@ export class KeyTable {
     this.resize(segment, size)
   }
 
-  /** Forgets the idle keys of a segment; if too many are left, it grows. */
+  /** Forgets the idle keys of a segment. If too many are left, the segment grows. */
   private makeRoom(segment: TableSegment, owner: TableOwner, now: number): void {
     const size = segment.mask + 1
     this.clean(segment, 0, size, owner, now)
@@ -167,7 +170,7 @@ export class KeyTable {
     reinsert(words, cells, mask + 1, this.stride, 0, segment, segment)
   }
 
-  /** Two segments where one was: the next bit of the hash tells them apart. */
+  /** Splits a segment in two by the next bit of the hash. */
   private split(segment: TableSegment): void {
     const bit = segment.depth++
     const size = segment.mask + 1
@@ -191,25 +194,27 @@ export class KeyTable {
   }
 }
 
-/** Who owns the doubles in a table: it alone can tell when a key may be forgotten. */
+/** The owner of the doubles in a table. Only the owner can tell when a key may be forgotten. */
 export interface TableOwner {
-  /** A key is idle, a fresh one would behave the same, when the first of its doubles is at most this. */
+  /** A key is idle when its first double is at most this: a fresh key would behave the same. */
   idleUpTo(segment: TableSegment, now: number): number
-  /** The key is about to go. */
+  /** Called before a key is removed. */
   dropped(segment: TableSegment, offset: number): void
 }
 
-/** What a key of one number takes when all keys are in use: two doubles, in a segment two fifths full after a split. */
+/**
+ * The bytes of a key of one number when all keys are in use: two doubles, in a segment two fifths full after a split.
+ */
 export const KEY_BYTES = 40
 
 /** How many keys all tables of a store have, and how many they may have. */
 export interface KeyBudget {
   live: number
-  /** How many keys fit beside what else is kept. */
+  /** How many keys fit beside everything else that is kept. */
   max: number
-  /** How many fit where nothing else is kept. */
+  /** How many keys fit if nothing else is kept. */
   readonly maxKeys: number
-  /** What is kept beside keys of one number: wider slots, times of logs, slots of concurrency, reservations. */
+  /** The bytes kept beside keys of one number: wider slots, times of logs, concurrency slots, reservations. */
   bytes: number
 }
 
@@ -217,21 +222,21 @@ export function newBudget(maxKeys: number): KeyBudget {
   return { live: 0, max: maxKeys, maxKeys, bytes: 0 }
 }
 
-/** Takes room for so many bytes, or gives it back where they are fewer than 0. */
+/** Takes room for this many bytes, or gives it back if negative. */
 export function occupy(budget: KeyBudget, bytes: number): void {
   budget.bytes += bytes
   budget.max = budget.maxKeys - Math.ceil(budget.bytes / KEY_BYTES)
 }
 
 export class TableSegment {
-  /** The hash words and the doubles of a slot share one buffer, and so, mostly, one cache line. */
+  /** The hash words and the doubles of a slot share one buffer, so they are mostly in one cache line. */
   words!: Int32Array
   cells!: Float64Array
   mask = 0
   live = 0
   /** How many top bits of the hash all keys here share. */
   depth: number
-  /** A tick that `cells` may count from. */
+  /** The tick from which `cells` may count. */
   origin: number
 
   constructor(size: number, stride: number, depth: number, origin: number) {
@@ -251,17 +256,17 @@ export class TableSegment {
 
 const SMALLEST = 8
 /**
- * A segment that is still 5/16 full after cleaning grows. Lower costs memory, higher cleans more often: this is what keeps
- * cleaning to two slots looked at for each key inserted.
+ * A segment that is still 5/16 full after cleaning grows. A lower bound costs memory, a higher one cleans more often.
+ * At this bound, cleaning looks at two slots for each key inserted.
  */
 const CROWDED = 5
 const CROWDED_PER = 16
 const SEGMENT_BYTES = 2 ** 18
 
-/** Where a splitting segment's slots stand meanwhile: one for all tables, since a split is done at once. */
+/** Holds the slots of a segment while it splits. All tables share it, because a split is not interrupted. */
 let scratch: ArrayBuffer | undefined
 
-/** Takes a free slot for a key; its doubles are what was last there. */
+/** Takes a free slot for a key. Its doubles still hold old numbers. */
 function place(segment: TableSegment, stride: number, hi: number, lo: number): number {
   const { words, mask } = segment
   let slot = lo & mask
@@ -273,7 +278,10 @@ function place(segment: TableSegment, stride: number, hi: number, lo: number): n
   return at + 1
 }
 
-/** Into one of two segments, by a bit of the hash: not by a function, a new one of which would find the engine unprepared. */
+/**
+ * Chooses one of two segments by a bit of the hash. It is no callback, because the engine would not have optimised a
+ * new one.
+ */
 function reinsert(
   words: Int32Array,
   cells: Float64Array,
@@ -294,7 +302,7 @@ function reinsert(
   }
 }
 
-/** The hash goes word by word: as a double it could be a NaN, whose bits an engine need not keep. */
+/** The hash is copied word by word: as a double it could be a NaN, whose bits an engine need not keep. */
 function copySlot(words: Int32Array, cells: Float64Array, from: number, to: number, stride: number): void {
   words[to * 2] = words[from * 2]!
   words[to * 2 + 1] = words[from * 2 + 1]!

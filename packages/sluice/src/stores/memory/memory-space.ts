@@ -13,22 +13,22 @@ import type { Sweepable } from './sweeper.ts'
 
 const MOST_RESETS = 1024
 
-/** All state of one limit: a table for each shape of rule it has had, and blocks and reservations once there are any. */
+/** All state of one limit: a table for each shape of rule it has had; blocks and reservations once there are any. */
 export class MemorySpace implements Space {
   readonly path: string
   readonly localShare = 0.5
   blocks: Blocks | undefined
   holds: Holds | undefined
-  /** Neither of them: nothing to look at but the table. */
+  /** True if there are no blocks and no reservations, so that only the table matters. */
   plain = true
   private readonly context: MemoryContext
   private readonly swept: Sweepable[]
   private readonly tables = new Map<string, StateTable>()
   private readonly buckets: StateTable[] = []
-  /** Which reset of the store was a key's last; where these are too many, only that all had one. */
+  /** The store's reset count at each key's last reset. If there are too many keys, one count for all of them. */
   private readonly resets = new Map<string, number>()
   private allReset = 0
-  /** Nearly always the rule asked for next. */
+  /** The table of the last rule, which is nearly always the next one too. */
   private lastRule: Rule | undefined
   private lastTable: StateTable | undefined
 
@@ -73,7 +73,7 @@ export class MemorySpace implements Space {
     return this.holds
   }
 
-  /** A reservation that expires is settled, at its expiry, for what was reserved. */
+  /** A reservation that expires is settled at its expiry for what was reserved. */
   private expired(key: string, { limit, rule, cost, expiry }: Hold): void {
     const charge = new Charge(limit, rule, key, cost, ENFORCED)
     const table = this.table(rule)
@@ -101,7 +101,7 @@ export class MemorySpace implements Space {
     this.resets.set(key, ++this.context.resets)
   }
 
-  /** Was the key forgotten after a charge with that receipt was taken? Then there is nothing left of it to refund. */
+  /** Whether the key was reset after the charge with that receipt was taken. Then there is nothing left to refund. */
   forgottenSince(key: string, receipt: number): boolean {
     return receipt <= (this.resets.get(key) ?? this.allReset)
   }
@@ -115,17 +115,17 @@ export class MemorySpace implements Space {
     } else this.judgeWithExtras(table, charge, now)
   }
 
-  /** The limit with what is held of it, and its blocks. */
+  /** Describes the limit with its reservations and blocks. */
   private judgeWithExtras(table: StateTable, charge: Charge, now: number): void {
     const held = this.heldFor(charge.key, now)
-    table.locate(charge, now) // settling what has expired may have changed it
+    table.locate(charge, now) // settling expired reservations may have changed the key
     table.judge(charge, charge.cost + held, now)
     if (held > 0 && !charge.allowed) charge.retryAt = retryBeside(table, this.holds!, charge, now)
     const blockedUntil = this.blocks === undefined ? 0 : this.blocks.until(charge.key, now)
     if (blockedUntil > 0) block(charge, blockedUntil)
   }
 
-  /** A reservation that the limit lets pass is refused where there is no room to keep it. */
+  /** Refuses a reservation that the limit admits if there is no room to keep it. */
   judgeHold(charge: Charge, intent: Intent, now: number): void {
     const { key, cost } = charge
     if (!isHeld(charge, intent) || !charge.allowed || cost === 0 || !this.needHolds().isFull(key)) return
@@ -143,14 +143,17 @@ export class MemorySpace implements Space {
     charge.receipt = this.context.resets + 1
   }
 
-  /** Beside a reservation nothing is booked: when that will be settled, nobody knows. */
+  /** Nothing is booked beside a reservation, because it is unknown when the reservation will be settled. */
   book(charge: Charge, now: number, bookTicks: number): void {
     if (charge.blocked || charge.rule.kind !== 'bucket' || this.heldFor(charge.key, now) > 0) return
     this.table(charge.rule).book(charge, now, bookTicks)
     if (charge.allowed) charge.receipt = this.context.resets + 1
   }
 
-  /** A refusal by the limit itself starts its block; a cost that can never pass is a mistake, not an attack. */
+  /**
+   * A refusal by the limit itself starts its block. A cost that can never pass starts none: it is a mistake, not an
+   * attack.
+   */
   strike(charge: Charge, now: number): void {
     const { block: rule } = charge.limit
     if (rule === undefined || charge.blocked || charge.tooManyHolds || charge.cost > charge.rule.limit) return
@@ -208,7 +211,7 @@ export class MemorySpace implements Space {
         if (charge.rule.kind === 'slots') return this.change({ type: 'release', charge }, now)
         if (charge.hold !== undefined) return this.change({ type: 'settle', charge, actual: 0 }, now)
         if (this.forgottenSince(charge.key, receipt)) return 0
-        table.refund(charge, now, Math.max(charge.at, charge.retryAt)) // a booking was but a promise until its start
+        table.refund(charge, now, Math.max(charge.at, charge.retryAt)) // until its start, a booking has used nothing
         return charge.cost
       }
       case 'credit':
@@ -247,14 +250,14 @@ export class MemorySpace implements Space {
   }
 
   /**
-   * Ends a reservation for what it really used, and says what was charged. More than was reserved is charged without
-   * refusal, until one whole limit has been overdrawn.
+   * Ends a reservation for what it really used, and returns what was charged. An excess over the reservation is charged
+   * without refusal, until the limit is overdrawn by a whole one.
    */
   private settle(charge: Charge, actual: number, now: number): number {
     const hold = charge.hold as Hold
     const holds = this.needHolds()
     if (hold.charged !== undefined) return hold.charged
-    // One of cost 0 was kept nowhere, so nobody has ended it.
+    // A reservation of cost 0 is not kept anywhere, so neither its expiry nor a reset has ended it.
     const isKept = hold.owner !== undefined
     const isOver = !isKept && (hold.expiry <= now || this.forgottenSince(charge.key, charge.receipt))
     holds.end(hold, 0)
@@ -263,7 +266,10 @@ export class MemorySpace implements Space {
     return hold.charged
   }
 
-  /** Charges without refusal until one whole limit has been overdrawn, but `least` at any rate; says what was charged. */
+  /**
+   * Charges without refusal until the limit is overdrawn by a whole one, but at least `least`. Returns what was
+   * charged.
+   */
   private charge(charge: Charge, cost: number, least: number, now: number): number {
     const table = this.table(charge.rule)
     table.locate(charge, now)
@@ -280,7 +286,9 @@ export class MemorySpace implements Space {
   }
 }
 
-/** When to ask again where the store is full and no reservation of this limit is to expire: keys may be forgotten by then. */
+/**
+ * When to ask again if the store is full and no reservation of this limit will expire: keys may be forgotten by then.
+ */
 const ROOM_TICKS = 1_000_000
 
 function isHeld({ rule, limit }: Charge, { holdTicks }: Intent): boolean {

@@ -15,28 +15,31 @@ import { Sweeper } from './sweeper.ts'
 export interface MemoryStoreOptions {
   clock?: Clock
   /**
-   * How many keys to keep at most, of 40 bytes each; what takes more takes the room of several. Beyond it, new keys share
-   * pooled buckets. 2^22 by default: 168 MB at the worst, and up to 10 MB for each limit whose keys share.
+   * The most keys to keep, of 40 bytes each; a key that needs more counts as several. Beyond it, new keys share pooled
+   * buckets. 2^22 by default: at most 168 MB, plus up to 10 MB for each limit whose keys share.
    */
   maxKeys?: number
-  /** Told when the store starts to be too full for new keys. */
+  /** Called when the store becomes too full for new keys. */
   onOverflow?: (stats: MemoryStats) => void
-  /** Told when the clock was set back by more than a second. Limits go on by the time they had, ahead of the clock. */
+  /**
+   * Called when the clock was set back by more than a second. Limits keep their own time, which stays ahead of the
+   * clock.
+   */
   onClockSetBack?: (byMs: number) => void
 }
 
 export interface MemoryStats {
-  /** PooledKeyTable held now, those of blocks and reservations included. */
+  /** Keys held now, with those of blocks and reservations. */
   readonly keys: number
   readonly maxKeys: number
   /** Reservations held now. */
   readonly holds: number
-  /** Decisions made on a shared bucket because there was no room for the key. */
+  /** Decisions on a pooled bucket, made because there was no room for the key. */
   readonly overflowed: number
 }
 
 export interface MemoryStore extends Store<'sync'> {
-  /** PooledKeyTable held now: idle ones are forgotten by and by. */
+  /** Keys held now. Idle ones are forgotten gradually. */
   readonly size: number
   stats(): MemoryStats
 }
@@ -100,7 +103,7 @@ class InProcess implements MemoryStore {
   ask(question: Question): void {
     const { charges, intent } = question
     const now = this.time.read()
-    // First all keys are sought: so the processor fetches their states side by side. Limits often share a key.
+    // All keys are looked up first, so that the processor fetches their states in parallel. Limits often share a key.
     let key: string | undefined
     for (const charge of charges) {
       if (charge.key !== key) {
@@ -144,7 +147,7 @@ class InProcess implements MemoryStore {
   }
 }
 
-/** A charge of this store comes back with the handle that `bind` gave out. */
+/** The memory space of a charge's limit: `bind` of this store made it. */
 function spaceOf(charge: Charge): MemorySpace {
   return charge.limit.space as MemorySpace
 }

@@ -6,7 +6,7 @@ import { StoreTime } from '../store-time.ts'
 import { type KeyBudget, newBudget, type TableSegment } from './key-table.ts'
 import { PooledKeyTable } from './pooled-key-table.ts'
 
-/** PooledKeyTable whose one cell is the tick they are idle from. */
+/** Keys whose one cell is the tick from which they are idle. */
 class Counted {
   readonly keys: PooledKeyTable
   overflowed = 0

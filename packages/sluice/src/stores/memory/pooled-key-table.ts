@@ -7,35 +7,37 @@ export interface MemoryContext {
   readonly hash: KeyHash
   readonly time: StoreTime
   readonly budget: KeyBudget
-  /** How many resets there have been: what was charged before one cannot be refunded after it. */
+  /** How many resets there have been: a charge from before a reset cannot be refunded after it. */
   resets: number
   /** Called for every decision made on a pooled bucket. */
   overflowed(): void
 }
 
-/** An owner whose keys may have to share. */
+/** An owner of tables whose keys may have to share a pooled bucket. */
 export interface PoolOwner extends TableOwner {
-  /** Copies one key's state. False where it cannot be in two places; then the key stays in its pool. */
+  /** Copies one key's state. Returns false if the state cannot be in two places; then the key stays in its pool. */
   copy(from: TableSegment, fromOffset: number, to: TableSegment, toOffset: number, now: number): boolean
 }
 
-/** How many pooled buckets the keys share that find no room. */
+/** How many pooled buckets there are for keys without room. */
 const POOL_SIZE = 4096
 
 /**
- * The keys of one table, and what happens when there are too many.
+ * The keys of one table, and the pooled buckets for those without room.
  *
- * A full store never hands out fresh quota: a key it has no room for shares a pooled bucket, chosen by hash, with
- * others; and when there is room again it takes the pool's state along.
+ * A full store never hands out fresh quota. A key without room shares a pooled bucket, chosen by its hash, with others.
+ * When there is room again, the key takes the pool's state along.
  */
 export class PooledKeyTable {
-  /** Where `find` or `make` found the last key: `segment.cells[at]` is its first number, `at` is -1 without one. */
+  /**
+   * Where `find` or `make` found the last key: `segment.cells[at]` is its first number. `at` is -1 if it was not found.
+   */
   segment: TableSegment
   at = -1
-  /** Whether that is a place it shares. */
+  /** Whether the key found shares a pooled bucket. */
   pooled = false
   readonly table: KeyTable
-  /** Called before a sweep: what is still to be charged to a key makes it less idle than it looks. */
+  /** Called before a sweep, to charge what is still due: until then a key looks more idle than it is. */
   beforeSweep: ((now: number) => void) | undefined = undefined
   private readonly owner: PoolOwner
   private readonly context: MemoryContext
@@ -66,7 +68,7 @@ export class PooledKeyTable {
     return this.at
   }
 
-  /** The place of the key just sought: its own if it has one, else a new one, all zeros. */
+  /** The place of the key just looked up: its own if it has one, else a new one, all zeros. */
   make(key: string, now: number): number {
     if (this.at >= 0) return this.at
     const { hash } = this.context
@@ -76,7 +78,7 @@ export class PooledKeyTable {
     return this.at
   }
 
-  /** Forgets a key. A shared place stays as it is: clearing it would be fresh quota for all who share it. */
+  /** Forgets a key. A pooled bucket stays as it is: clearing it would give fresh quota to all keys that share it. */
   forget(key: string, now: number): void {
     if (this.find(key, now) < 0 || this.pooled) return
     this.owner.dropped(this.segment, this.at)
@@ -84,7 +86,7 @@ export class PooledKeyTable {
     this.at = -1
   }
 
-  /** Looks at a few slots, forgets the idle, and says whether it came round. */
+  /** Looks at a few slots and forgets idle keys. Returns true when it has looked at all of them. */
   sweep(slots: number, now: number): boolean {
     this.beforeSweep?.(now)
     if (!this.table.sweep(slots, this.owner, now)) return false
@@ -121,12 +123,12 @@ export class PooledKeyTable {
   }
 }
 
-/** A count of keys that nothing limits. */
+/** A budget without a limit. */
 export function boundless(): KeyBudget {
   return newBudget(Infinity)
 }
 
-/** For a table on the side, whose keys do not count. */
+/** For a table for simulations, whose keys do not count. */
 export function apart({ hash, time }: MemoryContext): MemoryContext {
   return { hash, time, budget: boundless(), resets: 0, overflowed() {} }
 }

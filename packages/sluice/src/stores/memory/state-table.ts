@@ -11,23 +11,23 @@ import { Handles } from './handles.ts'
 import type { TableSegment } from './key-table.ts'
 import { apart, type MemoryContext, PooledKeyTable, type PoolOwner } from './pooled-key-table.ts'
 
-/** Beyond this many units from a segment's origin a sum could leave the whole numbers of a double. */
+/** This many units from a segment's origin, sums of doubles may stop being exact whole numbers. */
 const FAR = 2 ** 52
-/** Bookings may pile this high; one more on top still is exact. */
+/** Bookings may raise a level up to here: one more on top is still exact. */
 const MAX_BOOKED = 2 ** 51
-/** Measured: a ring with its list, beside its times. */
+/** Bytes, measured: a ring with its list, without its times. */
 const RING_BYTES = 130
-/** Measured: a queue of holders, and one more who stands in it. */
+/** Bytes, measured: a queue of holders, and one more holder in it. */
 const QUEUE_BYTES = 100
 const HOLDER_BYTES = 120
-/** Holders of a queue that keys share. */
+/** How many holders a queue that keys share may have. */
 const MOST_POOLED = 16
-/** All pooled rings together hold no more than so many times. */
+/** How many times all pooled rings together may hold. */
 const POOLED_TIMES = 2 ** 20
 
 /**
- * The state of all keys of one limit under rules of one shape, whatever their kind. A decision goes `find`, `judge`, `take`
- * if it passes, then `describe`: the key is looked up once, and what was found is kept until another key is sought.
+ * The state of all keys of one limit under rules of one shape, of any kind. A decision calls `find`, `load`, `judge`,
+ * `take` if it passes, then `describe`. The key is looked up once; the table remembers it until the next `find`.
  *
  * The first double of a key says when it is idle:
  * - bucket: the moment it is dry, in units since the segment's origin; the level is that minus now
@@ -40,22 +40,24 @@ export class StateTable implements PoolOwner {
   readonly keys: PooledKeyTable
   private readonly rule: Rule
   private readonly context: MemoryContext
-  /** All tables of bucket rules of the limit: a key that comes back under another rate brings its level along. */
+  /** All tables of bucket rules of the limit: a key that returns under another rate brings its level along. */
   private readonly family: readonly StateTable[]
   private readonly rings: Handles<log.Ring>
   private readonly queues: Handles<slots.Slots>
-  /** What a key not seen yet looks like. */
+  /** The cells of a key not seen yet. */
   private readonly fresh: Float64Array
   private readonly freshRing = new log.Ring()
   private readonly freshQueue = new slots.Slots()
-  /** What was found: a bucket's level now or a window's count; the end of that window; or where the rest of it is. */
+  /**
+   * What `load` found: a bucket's level now or a window's count; the end of that window; or where the rest is stored.
+   */
   private counted = 0.5
   private endAt = 0.5
   private cells: Float64Array
   private offset = 0
   private ring = this.freshRing
   private queue = this.freshQueue
-  /** Of the ring or queue. */
+  /** The number of the ring or queue. */
   private handle = 0
 
   constructor(rule: Rule, context: MemoryContext, family: readonly StateTable[]) {
@@ -70,7 +72,7 @@ export class StateTable implements PoolOwner {
     this.cells = this.fresh
   }
 
-  /** Looks a key up; `load` reads what is there. Apart, so that the processor can fetch the keys of several limits at once. */
+  /** Looks a key up; `load` reads its state. They are separate so that the processor can fetch several keys at once. */
   find(key: string, now: number): void {
     this.keys.find(key, now)
   }
@@ -137,7 +139,9 @@ export class StateTable implements PoolOwner {
     }
   }
 
-  /** In a full store a log does not grow: what would take more times than it has places for is refused until some leave. */
+  /**
+   * In a full store a log does not grow: a cost that needs more times than it has places is refused until some expire.
+   */
   private judgeGrowth(rule: log.LogRule, charge: Charge, now: number): void {
     const { keys, ring, context } = this
     if (keys.pooled || context.budget.live < context.budget.max) return
@@ -147,8 +151,8 @@ export class StateTable implements PoolOwner {
   }
 
   /**
-   * In a full store a key that holds slots gets no more of them until it has given one back, and those that share a
-   * queue have a few between them.
+   * In a full store a key that holds slots gets no more until it has given one back, and keys that share a queue have a
+   * few slots between them.
    */
   private judgeSlot(charge: Charge): void {
     const { keys, queue, context } = this
@@ -219,7 +223,7 @@ export class StateTable implements PoolOwner {
     }
   }
 
-  /** Takes back a charge made at tick `chargedAt`, by law 12. A slot is given back by releasing it. */
+  /** Takes back a charge made at tick `chargedAt`, by law 12. A slot is given back by `release` instead. */
   refund(charge: Charge, now: number, chargedAt: number): void {
     const { rule, key, cost } = charge
     this.locate(charge, now)
@@ -241,7 +245,7 @@ export class StateTable implements PoolOwner {
     }
   }
 
-  /** Gives `charge.cost` back, clamped at full. */
+  /** Gives `charge.cost` back, up to a full limit. */
   credit(charge: Charge, now: number): void {
     const { rule, key, cost } = charge
     this.locate(charge, now)
@@ -260,7 +264,7 @@ export class StateTable implements PoolOwner {
     }
   }
 
-  /** Books a place that starts within `bookTicks`, beyond what fits now; the verdict says when. */
+  /** Books a start within `bookTicks`, beyond what fits now. The verdict says when it is. */
   book(charge: Charge, now: number, bookTicks: number): void {
     const { rule } = charge
     if (rule.kind !== 'bucket') return
@@ -269,7 +273,7 @@ export class StateTable implements PoolOwner {
     charge.allowed = fits && start - now <= bookTicks && this.counted < MAX_BOOKED
     if (charge.allowed) {
       charge.retryAt = start
-      // Taken as of its start: by then the bucket may have run dry, and what it could not drain is no credit.
+      // Counted as of the start: the bucket may be empty before then, and the drain it missed is no credit.
       if (!rule.queue) this.counted = Math.max(this.counted, (start - now) * rule.perTick)
       this.take(charge, charge.cost, now)
     } else if (fits) charge.retryAt = Math.max(charge.retryAt, start - bookTicks)
@@ -314,7 +318,7 @@ export class StateTable implements PoolOwner {
     return this.rule.kind === 'slots' ? cells + queueBytes(this.queue) : cells
   }
 
-  /** A table with a copy of this one key, to try things out on. */
+  /** A table with a copy of this one key, for simulations. */
   replica(key: string, now: number): StateTable {
     const { rule } = this
     const copy = new StateTable(rule, apart(this.context), [])
@@ -359,7 +363,7 @@ export class StateTable implements PoolOwner {
         this.copyRing(this.rings.get(from.cells[fromOffset + 1]!)!, to, toOffset)
         return true
       case 'slots':
-        return false // a holder gives back to the queue it stands in, so a pooled queue cannot be left while it is in use
+        return false // holders give back to the queue they are in, so a queue in use must not be copied
       default:
         for (let i = 0; i < this.keys.table.width; i++) to.cells[toOffset + i] = from.cells[fromOffset + i]!
         return true
@@ -367,7 +371,7 @@ export class StateTable implements PoolOwner {
   }
 
   private levelAt(segment: TableSegment, offset: number, rule: bucket.BucketRule, now: number): number {
-    const units = this.unitsAt(segment, rule, now) // first: it may move the cells to a new origin
+    const units = this.unitsAt(segment, rule, now) // call this first: it may move the cells to a new origin
     const level = segment.cells[offset]! - units
     return level > 0 ? level : 0
   }
@@ -426,7 +430,7 @@ export class StateTable implements PoolOwner {
     return units < FAR ? units : rebase(segment, now, units)
   }
 
-  /** What the key held under another rate, taken from there. */
+  /** What the key held under another rate. It is moved here from that rate's table. */
   private inherited(rule: bucket.BucketRule, key: string, now: number): number {
     for (const other of this.family) {
       if (other === this || other.rule.kind !== 'bucket') continue
@@ -447,8 +451,8 @@ export class StateTable implements PoolOwner {
 }
 
 /**
- * Counts a segment's units from now on, so that they stay small enough to be exact. What ran dry before now stays there:
- * a reservation that expired before now is charged as of then.
+ * Moves a segment's origin to now, so that its units stay small enough to be exact. Levels that were empty before now
+ * stay so: a reservation that expired before now is charged as of then.
  */
 function rebase(segment: TableSegment, now: number, units: number): number {
   const { cells, mask } = segment
@@ -457,7 +461,10 @@ function rebase(segment: TableSegment, now: number, units: number): number {
   return 0
 }
 
-/** Where this key's windows start: spread by a hash all processes agree on, so that not all keys reset at once. */
+/**
+ * Where this key's windows start. A hash that all processes share spreads the starts, so that not all keys reset at
+ * once.
+ */
 function phaseOf(rule: fixed.FixedRule, key: string): number {
   return rule.policy.align === 'key' ? stableHash(key, rule.windowTicks) : 0
 }

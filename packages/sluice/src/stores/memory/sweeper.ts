@@ -1,19 +1,21 @@
 import type { StoreTime } from '../store-time.ts'
 import type { KeyBudget } from './key-table.ts'
 
-/** Something the sweep goes round. */
+/** A table or list that the sweep visits. */
 export interface Sweepable {
-  /** Looks at a few slots and forgets the idle; true when it has come round. */
+  /** Looks at a few slots and forgets idle keys. Returns true when it has looked at all of them. */
   sweep(slots: number, now: number): boolean
 }
 
-/** Every so many calls, so many slots are looked at, in strides that the processor likes. */
+/**
+ * After this many calls the sweep looks at this many slots. A few large steps read memory faster than many small ones.
+ */
 const CALLS_PER_SWEEP = 256
 const SLOTS_PER_SWEEP = 64
 
-/** Sweeps a store's tables a little with every so many calls, and says when there is no more room. */
+/** Sweeps a store's tables a little every few calls, and reports when there is no more room. */
 export class Sweeper {
-  /** Sweepable tables, each in its turn. */
+  /** Tables to sweep, in turn. */
   readonly tables: Sweepable[] = []
   /** How often a key found no room. */
   overflowed = 0
@@ -31,19 +33,19 @@ export class Sweeper {
     this.report = report
   }
 
-  /** To be called after every decision. */
+  /** Call this after every decision. */
   keep(): void {
     if (--this.callsLeft <= 0) this.sweep()
   }
 
-  /** A key found no room: to be reported of when the call under way is done. */
+  /** A key found no room. This is reported when the current call is done. */
   overflow(): void {
     this.overflowed++
     this.overflowing = true
     this.callsLeft = 0
   }
 
-  /** A full store sweeps with every call: room is worth more then. */
+  /** A full store sweeps at every call, because it needs the room. */
   private sweep(): void {
     const { budget } = this
     this.callsLeft = budget.live >= budget.max ? 1 : CALLS_PER_SWEEP
