@@ -17,18 +17,18 @@ export interface BucketRule {
   readonly kind: 'bucket'
   readonly policy: TokenBucketPolicy | LeakyBucketPolicy | GcraPolicy
   readonly limit: number
-  /** P: the units one request of cost 1 weighs. */
+  /** P: the units of one request of cost 1. */
   readonly perRequest: number
   /** C: the units one tick drains. */
   readonly perTick: number
   /** limit × perRequest. */
   readonly full: number
-  /** A leaky bucket is a queue: `wait` starts requests one by one instead of as soon as they fit. */
+  /** A leaky bucket is a queue: `wait` starts its requests one by one instead of as soon as they fit. */
   readonly queue: boolean
   readonly shape: string
 }
 
-/** Up to here levels are exact, with room above for bookings and overdrafts. */
+/** Levels are exact up to here, with space above for bookings and overdrafts. */
 const MAX_LEVEL = 2 ** 50
 
 export function bucketRule(policy: BucketRule['policy']): BucketRule {
@@ -57,22 +57,22 @@ function unitsOf(rate: Rate, limit: number): { perRequest: number; perTick: numb
   const perRequest = period / common
   const perTick = rate.count / common
   if (limit * perRequest <= MAX_LEVEL) return { perRequest, perTick }
-  // An awkward rate over a huge bucket: take the nearest slower rate that stays exact.
+  // The exact form of this rate would leave the doubles: take the nearest slower rate that stays exact.
   const near = fractionBelow(perTick, perRequest, MAX_LEVEL / limit)
   return { perRequest: near.period, perTick: near.count }
 }
 
-/** What is left of `level`, left at tick `at`, by now. A clock gone backwards drains nothing. */
+/** What is left now of `level`, which was counted at tick `at`. A clock gone backwards drains nothing. */
 export function drained(level: number, at: number, rule: BucketRule, now: number): number {
   return now <= at ? level : Math.max(0, level - (now - at) * rule.perTick)
 }
 
-/** Rounded up. Most rates come down to one unit a tick, and a division is the slowest thing in this file. */
+/** Division, rounded up. Most rates drain one unit a tick, and a division is the slowest operation in this file. */
 function ticksToDrain(units: number, rule: BucketRule): number {
   return rule.perTick === 1 ? units : Math.ceil(units / rule.perTick)
 }
 
-/** Does `cost` fit on top of `level`, the level of now; and if not, when? */
+/** Whether `cost` fits on top of `level`, the level now; if not, when it will. */
 export function decide(level: number, rule: BucketRule, now: number, cost: number, out: Verdict): void {
   if (cost > rule.limit) {
     out.allowed = false
@@ -84,23 +84,23 @@ export function decide(level: number, rule: BucketRule, now: number, cost: numbe
   out.retryAt = excess <= 0 ? 0 : now + ticksToDrain(excess, rule)
 }
 
-/** By how many units `cost` on top of `level` would spill; 0 or less where it fits. */
+/** By how many units `cost` on top of `level` would spill; 0 or less if it fits. */
 function over(level: number, rule: BucketRule, cost: number): number {
   return level + cost * rule.perRequest - rule.full
 }
 
-/** The highest level that `cost` still fits on. */
+/** The highest level on which `cost` still fits. */
 export function highestFor(cost: number, rule: BucketRule): number {
   return rule.full - cost * rule.perRequest
 }
 
-/** What a caller sees of `level`: how full the bucket is, and when it is dry. */
+/** Writes what a caller sees of `level`: how full the bucket is, and when it is dry. */
 export function describe(level: number, rule: BucketRule, now: number, out: Verdict): void {
   out.used = level
   out.resetAt = dryAt(level, rule, now)
 }
 
-/** The tick at which nothing is left of `level`, the level of now. */
+/** The tick at which `level`, the level now, has drained. */
 export function dryAt(level: number, rule: BucketRule, now: number): number {
   return now + ticksToDrain(level, rule)
 }
@@ -110,8 +110,8 @@ export function add(level: number, rule: BucketRule, cost: number): number {
 }
 
 /**
- * The level after taking back a charge made at `chargedAt`: only what has not drained since. Giving back all of it
- * would hand out quota twice, once by the drain and once by the refund.
+ * The level after taking back a charge made at `chargedAt`. Only what has not drained since is given back: the drain
+ * has already returned the rest.
  */
 export function refunded(level: number, rule: BucketRule, now: number, cost: number, chargedAt: number): number {
   const back = cost * rule.perRequest - Math.max(0, now - chargedAt) * rule.perTick
@@ -123,14 +123,14 @@ export function credited(level: number, rule: BucketRule, cost: number): number 
   return Math.max(0, level - cost * rule.perRequest)
 }
 
-/** The same number of requests under another rate: what a key brings along when its policy changes. Rounds up. */
+/** The same number of requests under another rate, rounded up, for a key whose policy changes. */
 export function converted(level: number, from: BucketRule, to: BucketRule): number {
   return Math.ceil((level / from.perRequest) * to.perRequest)
 }
 
 /**
- * The tick at which a queued request starts, given the level before it: a leaky bucket starts it when the ones before
- * have drained, the others as soon as it fits.
+ * The tick at which a queued request starts, given the level before it. A leaky bucket starts it when the requests
+ * before it have drained, the other kinds as soon as it fits.
  */
 export function startAt(level: number, rule: BucketRule, now: number, cost: number): number {
   const ahead = rule.queue ? level : level + cost * rule.perRequest - rule.full

@@ -3,8 +3,8 @@ import type { ConcurrencyPolicy } from '../policy.ts'
 import type { Verdict } from './verdict.ts'
 
 /**
- * Concurrency: how many may be under way at once. Each holder has a slot with an id and an expiry, so that a holder
- * that died without releasing gives its slot back after the ttl.
+ * Concurrency: how many requests may run at once. Each holder has a slot with an id and an expiry, so that the slot of
+ * a holder that died comes back after the ttl.
  */
 export interface SlotsRule {
   readonly kind: 'slots'
@@ -34,7 +34,7 @@ export class Holder {
     this.expiry = expiry
   }
 
-  /** Gives the slot back; true if it was still held. */
+  /** Gives the slot back. Returns true if it was still held. */
   release(now: number): boolean {
     if (this.slots === undefined) return false
     this.slots.unlink(this)
@@ -42,7 +42,7 @@ export class Holder {
     return now < this.expiry
   }
 
-  /** Holds the slot until `expiry`; true if it was still held. */
+  /** Holds the slot until `expiry`. Returns true if it was still held. */
   renew(now: number, expiry: number): boolean {
     if (this.slots === undefined || this.expiry <= now) return false
     this.slots.unlink(this)
@@ -52,16 +52,16 @@ export class Holder {
   }
 }
 
-/** The holders of one key, queued by expiry, so that both ends are at hand and any one leaves in one step. */
+/** The holders of one key in order of expiry. Both ends are at hand, and any holder can leave in one step. */
 export class Slots {
   /** Sum of the costs held. */
   held = 0
-  /** How many hold them. */
+  /** How many holders there are. */
   count = 0
   private first: Holder | undefined
   private last: Holder | undefined
 
-  /** 0 where nothing is held. */
+  /** The expiry of the last holder; 0 if there is none. */
   get lastExpiry(): number {
     return this.last === undefined ? 0 : this.last.expiry
   }
@@ -73,7 +73,7 @@ export class Slots {
   }
 
   insert(holder: Holder): void {
-    // With one ttl the newest expires last, so this looks at one link; a changed ttl may walk a little.
+    // With one ttl the new holder expires last, so this looks at one link. A changed ttl may walk a little.
     let before = this.last
     while (before !== undefined && before.expiry > holder.expiry) before = before.prev
     this.link(holder, before)
@@ -85,14 +85,14 @@ export class Slots {
     while (this.first !== undefined && this.first.expiry <= now) this.first.release(now)
   }
 
-  /** Soonest expiry first. */
+  /** The holders in order of expiry. */
   get holders(): readonly Holder[] {
     const all: Holder[] = []
     for (let holder = this.first; holder !== undefined; holder = holder.next) all.push(holder)
     return all
   }
 
-  /** The expiry after which `amount` is free; the caller knows that so much is held. */
+  /** The expiry after which `amount` is free. The caller knows that at least that much is held. */
   freedAt(amount: number): number {
     let holder = this.first!
     for (let freed = holder.cost; freed < amount; freed += holder.cost) holder = holder.next!
@@ -120,7 +120,7 @@ export class Slots {
   }
 }
 
-/** `slots` holds only live holders: call `expire` first. */
+/** `slots` must hold only live holders: call `expire` first. */
 export function decide(slots: Slots, rule: SlotsRule, cost: number, out: Verdict): void {
   const over = slots.held + cost - rule.limit
   out.allowed = over <= 0

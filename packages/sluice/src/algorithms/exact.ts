@@ -2,7 +2,7 @@
  * Whole-number arithmetic that stays exact in doubles.
  *
  * A quotient of two whole numbers below 2^53 rounds to a whole number only when it is one, so `Math.floor` and
- * `Math.ceil` of it are exact. Only a product can leave that range; then it is divided digit by digit.
+ * `Math.ceil` of it are exact. Only a product can leave that range; it is then divided digit by digit.
  */
 const EXACT = 2 ** 53
 
@@ -39,8 +39,8 @@ export function gcd(a: number, b: number): number {
 }
 
 /**
- * The largest fraction ≤ count/period whose denominator is at most `most`: what a rate becomes where its exact form
- * would leave the doubles. It errs towards fewer, by at most 1 in `most`. Stern–Brocot search, in BigInt: once per policy.
+ * The largest fraction ≤ count/period whose denominator is at most `most`. It stands for a rate whose exact form would
+ * leave the doubles, and is too low by at most 1 in `most`. Stern–Brocot search, in BigInt: once per policy.
  */
 export function fractionBelow(count: number, period: number, most: number): { count: number; period: number } {
   const c = BigInt(count)
@@ -49,7 +49,7 @@ export function fractionBelow(count: number, period: number, most: number): { co
   let low = { c: 0n, p: 1n }
   let high = { c: 1n, p: 0n }
   for (;;) {
-    // Go as far towards the goal as the far bound allows, from below, then from above.
+    // Goes as far towards the goal as the far bound allows, from below, then from above.
     const up = steps(c * low.p - p * low.c, p * high.c - c * high.p, limit - low.p, high.p)
     low = { c: low.c + up * high.c, p: low.p + up * high.p }
     if (low.c * p === c * low.p) break

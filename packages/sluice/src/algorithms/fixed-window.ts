@@ -4,11 +4,11 @@ import type { FixedWindowPolicy } from '../policy.ts'
 import type { Verdict } from './verdict.ts'
 
 /**
- * The fixed window: a count that starts again at every boundary. Simple to explain ("1000 a day"), and it lets twice
- * the limit through around a boundary, which the sliding kinds do not.
+ * The fixed window: a count that starts again at every boundary. It is simple to explain ("1000 a day"), but admits up
+ * to twice the limit around a boundary, which the sliding kinds do not.
  *
- * State is (count, endAt): the window is still open while now < endAt, whatever its alignment. Storing the end rather
- * than an index makes every alignment one algorithm, and a clock gone backwards stays in the open window.
+ * State is (count, endAt): the window is open while now < endAt, whatever its alignment. It stores the end rather than
+ * an index, so that one algorithm serves every alignment and a clock gone backwards stays in the open window.
  */
 export interface FixedRule {
   readonly kind: 'fixed'
@@ -34,7 +34,7 @@ export function fixedRule(policy: FixedWindowPolicy): FixedRule {
   return { kind: 'fixed', policy, limit, perRequest: 1, windowTicks, shape, endAfter }
 }
 
-/** Asking the calendar is slow, and the answer holds until the window ends. */
+/** Asking the calendar is slow, so its answer is kept until the window ends. */
 function calendarEnd(policy: FixedWindowPolicy): (now: number) => number {
   let start = 0
   let end = 0
@@ -48,7 +48,7 @@ function calendarEnd(policy: FixedWindowPolicy): (now: number) => number {
   }
 }
 
-/** `count` and `endAt` are those of the window that holds now. */
+/** `count` and `endAt` are those of the current window. */
 export function decide(count: number, endAt: number, rule: FixedRule, cost: number, out: Verdict): void {
   out.allowed = count + cost <= rule.limit
   out.retryAt = out.allowed ? 0 : cost > rule.limit ? Infinity : endAt
@@ -63,13 +63,13 @@ export function wholeAt(count: number, endAt: number, now: number): number {
   return count > 0 ? endAt : now
 }
 
-/** Is the window that ends at `endAt` the one a charge at `chargedAt` was counted in? */
+/** Whether a charge at `chargedAt` was counted in the window that ends at `endAt`. */
 export function sameWindow(endAt: number, rule: FixedRule, chargedAt: number, phase: number): boolean {
   if (rule.windowTicks > 0) return chargedAt >= endAt - rule.windowTicks && chargedAt < endAt
   return rule.endAfter(chargedAt, phase) === endAt
 }
 
-/** When the window began that ends at `endAt`. */
+/** When the window that ends at `endAt` began. */
 export function startOf(endAt: number, { policy, windowTicks }: FixedRule): number {
   if (windowTicks > 0) return endAt - windowTicks
   return (

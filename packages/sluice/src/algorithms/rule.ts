@@ -6,8 +6,8 @@ import { type LogRule, logRule } from './sliding-log.ts'
 import { type SlidingRule, slidingRule } from './sliding-window.ts'
 
 /**
- * A policy made ready for its kernel: its numbers, in ticks and units. `shape` says what its state looks like: two
- * rules of one shape read each other's state, so a changed limit keeps it; a changed window starts afresh.
+ * A policy made ready for its kernel: its numbers in ticks and units. Two rules of the same `shape` can read each
+ * other's state, so a changed limit keeps its state, while a changed window starts with none.
  */
 export type Rule = BucketRule | FixedRule | SlidingRule | LogRule | SlotsRule
 

@@ -3,8 +3,8 @@ import type { SlidingLogPolicy } from '../policy.ts'
 import type { Verdict } from './verdict.ts'
 
 /**
- * The exact log: the time of every request still in the window. A window of `limit` never needs more than `limit`
- * times, so they stand in a ring, oldest first, and whatever is a whole window old is gone.
+ * The exact log: the time of every request in the window. A window of `limit` needs at most `limit` times. They are in
+ * a ring, oldest first; times a whole window old are dropped.
  */
 export interface LogRule {
   readonly kind: 'log'
@@ -22,10 +22,10 @@ export function logRule(policy: SlidingLogPolicy): LogRule {
 
 const SMALLEST_RING = 4
 
-/** The times of one key, in the order they came. `times` grows with use, by doubling, up to what is asked of it. */
+/** The times of one key, in order. `times` doubles as it fills, up to the capacity it was asked for. */
 export class Ring {
   private times: number[] = emptyTimes(SMALLEST_RING)
-  /** Where the oldest stands. */
+  /** The index of the oldest time. */
   private tail = 0
   count = 0
 
@@ -35,7 +35,7 @@ export class Ring {
     return this.times[place < this.times.length ? place : place - this.times.length]!
   }
 
-  /** How many times there are places for. */
+  /** How many times there is space for. */
   get capacity(): number {
     return this.times.length
   }
@@ -55,7 +55,7 @@ export class Ring {
   dropOldest(n: number): void {
     this.tail = (this.tail + n) % this.times.length
     this.count -= n
-    // A burst long gone does not keep its memory.
+    // Frees the memory of a burst that ended long ago.
     if (this.count === 0 && this.times.length > SMALLEST_RING) this.times = emptyTimes(SMALLEST_RING)
     if (this.count === 0) this.tail = 0
   }
@@ -76,14 +76,14 @@ export class Ring {
   }
 }
 
-/** Filled with a fraction so that the engine keeps it as raw doubles, eight bytes each, from the start. */
+/** Filled with a fraction so that the engine stores raw doubles, eight bytes each, from the start. */
 function emptyTimes(size: number): number[] {
   return new Array<number>(size).fill(0.5)
 }
 
 /**
- * Forgets what has left the window. It gallops: most calls look at one time, a long silence costs a few steps more,
- * and every time is passed over once.
+ * Forgets times that have left the window. The search gallops: most calls look at one time, a long silence costs a few
+ * steps more, and every time is passed once.
  */
 export function expire(ring: Ring, rule: LogRule, now: number): void {
   const goneUpTo = now - rule.windowTicks
@@ -100,11 +100,11 @@ export function expire(ring: Ring, rule: LogRule, now: number): void {
   ring.dropOldest(gone)
 }
 
-/** `ring` holds only live times: call `expire` first. */
+/** `ring` must hold only live times: call `expire` first. */
 export function decide(ring: Ring, rule: LogRule, cost: number, out: Verdict): void {
   const over = ring.count + cost - rule.limit
   out.allowed = over <= 0
-  // `over` of the oldest must leave; each is gone a whole window after it came.
+  // `over` of the oldest times must leave, each a whole window after it came.
   out.retryAt = over <= 0 ? 0 : cost > rule.limit ? Infinity : ring.at(over - 1) + rule.windowTicks
 }
 
@@ -113,7 +113,7 @@ export function describe(ring: Ring, rule: LogRule, now: number, out: Verdict): 
   out.resetAt = ring.count === 0 ? now : ring.newest + rule.windowTicks
 }
 
-/** Takes back a charge: the oldest live times go, and none if the charge itself has left the window. */
+/** Takes back a charge: the oldest live times go. None goes if the charge itself has left the window. */
 export function refund(ring: Ring, rule: LogRule, now: number, cost: number, chargedAt: number): void {
   if (now - chargedAt < rule.windowTicks) ring.dropOldest(Math.min(cost, ring.count))
 }

@@ -4,13 +4,13 @@ import { mulDivCeil, mulDivFloor } from './exact.ts'
 import type { Verdict } from './verdict.ts'
 
 /**
- * The sliding window counter: the window is cut into k sub-windows, each with a count, and the oldest one is weighed by
- * the share of it that is still inside. With k = 1 it is the well-known two-counter estimate; more sub-windows come
- * closer to the exact log.
+ * The sliding window counter. The window is cut into k sub-windows with a count each. The oldest one is weighted by the
+ * share of it that is still inside. With k = 1 this is the well-known two-counter estimate; with more sub-windows it
+ * comes closer to the exact log.
  *
- * State is k + 2 cells: the index of the newest sub-window counted in, then a ring of k + 1 counts, where sub-window n
- * stands at n mod (k + 1). The weighed count is rounded up to a whole request, which changes no verdict (the other
- * side of the comparison is whole) and keeps all of it exact.
+ * State is k + 2 cells: the index of the newest sub-window counted in, then a ring of k + 1 counts. Sub-window n is at
+ * n mod (k + 1). The weighted count is rounded up to a whole request, which keeps it exact. This changes no verdict,
+ * because the limit and the cost are whole.
  */
 export interface SlidingRule {
   readonly kind: 'sliding'
@@ -36,7 +36,7 @@ export function cellCount(rule: SlidingRule): number {
   return rule.buckets + 2
 }
 
-/** The sub-window that holds now; a clock gone backwards stays in the newest one counted in. */
+/** The sub-window that contains now. If the clock went backwards, it is the newest one counted in. */
 function indexAt(cells: WindowCells, offset: number, rule: SlidingRule, now: number): number {
   return Math.max(indexOf(rule, now), cells[offset]!)
 }
@@ -46,15 +46,15 @@ export function indexOf(rule: SlidingRule, now: number): number {
 }
 
 /**
- * Where sub-window n stands in the cells. Not `n % ring`: for numbers that may be past 32 bits that is the slowest thing
- * an engine can be asked to do here, and this is as exact, see exact.ts.
+ * The cell of sub-window n. It is not `n % ring`: past 32 bits an engine is very slow at that. This is as exact, see
+ * exact.ts.
  */
 export function placeOf(offset: number, rule: SlidingRule, n: number): number {
   const ring = rule.buckets + 1
   return offset + 1 + n - Math.floor(n / ring) * ring
 }
 
-/** The count of sub-window n, as seen while the newest counted one is `cells[offset]`. There is none before the epoch. */
+/** The count of sub-window n, given the newest counted one, `cells[offset]`. Sub-windows before the epoch count 0. */
 function countOf(cells: WindowCells, offset: number, rule: SlidingRule, n: number): number {
   const newest = cells[offset]!
   return n < 0 || n > newest || n < newest - rule.buckets ? 0 : cells[placeOf(offset, rule, n)]!
@@ -67,7 +67,7 @@ function wholeCount(cells: WindowCells, offset: number, rule: SlidingRule, index
   return sum
 }
 
-/** What is counted now: the whole sub-windows and the weighed oldest one. */
+/** What is counted now: the whole sub-windows and the weighted oldest one. */
 export function used(cells: WindowCells, offset: number, rule: SlidingRule, now: number): number {
   const index = indexAt(cells, offset, rule, now)
   const insideTicks = rule.subTicks - Math.max(0, now - index * rule.subTicks)
@@ -87,7 +87,7 @@ export function decide(
   out.retryAt = out.allowed ? 0 : cost > rule.limit ? Infinity : retryAt(cells, offset, rule, now, cost)
 }
 
-/** Walks the coming sub-windows until the weight of the oldest can fall far enough inside one of them. */
+/** Searches the coming sub-windows for the first in which the weight of the oldest falls far enough. */
 function retryAt(cells: WindowCells, offset: number, rule: SlidingRule, now: number, cost: number): number {
   const { buckets, subTicks } = rule
   let index = indexAt(cells, offset, rule, now)
@@ -115,16 +115,16 @@ export function wholeAt(cells: WindowCells, offset: number, rule: SlidingRule): 
   return 0
 }
 
-/** The tick at which nothing of sub-window n is in the window any more. */
+/** The tick at which sub-window n has left the window entirely. */
 export function outAt(rule: SlidingRule, n: number): number {
   return (n + rule.buckets + 1) * rule.subTicks
 }
 
-/** Counts in the sub-window that is returned. */
+/** Counts a charge. Returns the sub-window it was counted in. */
 export function add(cells: WindowCells, offset: number, rule: SlidingRule, now: number, cost: number): number {
   const index = indexAt(cells, offset, rule, now)
   const newest = cells[offset]!
-  // Sub-windows skipped since the last charge held nothing; their places in the ring still hold older counts.
+  // Sub-windows skipped since the last charge are empty, but their places in the ring still hold older counts.
   for (let n = Math.max(newest + 1, index - rule.buckets); n <= index; n++) cells[placeOf(offset, rule, n)] = 0
   cells[offset] = index
   const place = placeOf(offset, rule, index)
@@ -132,7 +132,7 @@ export function add(cells: WindowCells, offset: number, rule: SlidingRule, now: 
   return index
 }
 
-/** Takes a charge back from the counter it was counted in, if that one is still in the ring. */
+/** Takes a charge back from the sub-window it was counted in, if that is still in the ring. */
 export function refund(cells: WindowCells, offset: number, rule: SlidingRule, cost: number, chargedAt: number): void {
   const n = Math.floor(chargedAt / rule.subTicks)
   const count = countOf(cells, offset, rule, n)
@@ -150,7 +150,7 @@ export function credit(cells: WindowCells, offset: number, rule: SlidingRule, co
   }
 }
 
-/** The sub-windows that count now, oldest first, each with the share of it that does. */
+/** The sub-windows that count now, oldest first, each with the share of it that counts. */
 export function counters(cells: WindowCells, offset: number, rule: SlidingRule, now: number) {
   const index = indexAt(cells, offset, rule, now)
   const oldest = index - rule.buckets
