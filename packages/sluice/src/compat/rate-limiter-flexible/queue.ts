@@ -1,3 +1,4 @@
+import { brand } from '../../brand.ts'
 import type { Decision } from '../../decision.ts'
 import { MAX_WINDOW_MS } from '../../duration.ts'
 import { expected } from '../../errors.ts'
@@ -6,6 +7,7 @@ import { NAME, WindowRateLimiter } from './limiter.ts'
 export class RateLimiterQueueError extends Error {
   override readonly name = 'RateLimiterQueueError'
 }
+brand('RateLimiterQueueError', RateLimiterQueueError)
 
 /** The calls for one key. */
 interface Line {
