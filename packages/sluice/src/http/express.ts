@@ -21,7 +21,7 @@ const reader: Reader<ExpressRequest, NodeResponse> = {
   route: routeOf,
 }
 
-/** What functions in the options are handed. Express' `header` answers `set-cookie` with a list: its type is kept. */
+/** What functions in the options receive. It keeps the type of Express' `header`, which returns a list for `set-cookie`. */
 export type ExpressView = RequestView<Request> & Pick<Request, 'header'>
 
 /** `app.use(rateLimit({ policy: '100/m' }))`, for Express and Connect. */

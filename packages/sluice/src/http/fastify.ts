@@ -32,23 +32,23 @@ type NewRoute = { [phase in Hook]?: unknown } & {
   readonly url?: string | undefined
   config?: RouteConfig | undefined
 }
-/** What functions in the options are handed. */
+/** What functions in the options receive. */
 export type FastifyView = RequestView<FastifyRequest>
 type FastifyGuard = (GuardOptions<FastifyView> & { guard?: undefined }) | { guard: Guard }
 export type FastifyOptions = FastifyGuard & FastifySettings
 
 export interface FastifySettings {
-  /** `'preHandler'` runs after all others of its kind, so it knows what they have found out. */
+  /** With `'preHandler'` the guard runs after all other hooks of that kind, so it sees what they have added to the request. */
   hook?: Hook | undefined
-  /** False limits only routes that say so in their `config`, `{ rateLimit: true }` or with options of their own. */
+  /** If false, only routes with `rateLimit: true` or options of their own in their `config` are limited. */
   global?: boolean | undefined
-  /** True hands refusals to the error handler, as a `RefusedError`. */
+  /** If true, refusals go to the error handler as a `RefusedError`. */
   throw?: boolean | undefined
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What was decided on it; undefined if no limit applied. */
+    /** The decision on the request; undefined if no limit applied. */
     readonly rateLimit: Decision | undefined
   }
   interface FastifyInstance {
@@ -72,7 +72,7 @@ export const rateLimit = Object.assign(
     const guard = guardOf(rest)
     const limiter = { guard, global, isFirst: !app.hasDecorator(ROUTES_READ) }
     if (limiter.isFirst) app.decorate(ROUTES_READ, true)
-    /** Marks routes that have the hook themselves, so that they are not asked about twice. */
+    /** Marks routes that have the hook themselves, so that their requests are not counted twice. */
     const hasOwnHook = Symbol('sluice.has-own-hook')
     const ofRoute = hookFor(request => guardOfRoute(configOf(request), limiter), throws)
     app.addHook('onRoute', (route: NewRoute) => {
@@ -117,7 +117,7 @@ function ownDecision(this: object): Decision | undefined {
 /** Fastify runs the hooks of a route after those of its scopes, whenever these were added. */
 function addLast(route: NewRoute, phase: Hook, hook: RequestHook): void {
   const before = [route[phase] ?? []].flat()
-  // A route for HEAD is made of one for GET, which may have the hook already.
+  // Fastify makes a HEAD route from its GET route, which may have the hook already.
   if (!before.includes(hook)) route[phase] = [...before, hook]
 }
 
@@ -144,7 +144,7 @@ function carryOut(outcome: Outcome | undefined, reply: FastifyReplyShape, throws
     throw new RefusedError(refusal, outcome.decision)
   }
   reply.code(refusal.status)
-  // To HEAD, too: Fastify keeps the length and drops the body.
+  // The body is sent to HEAD as well: Fastify keeps its length and drops it.
   reply.send(refusal.body)
   return false
 }

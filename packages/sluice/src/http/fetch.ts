@@ -8,7 +8,7 @@ import type { Reader, RequestView } from './request/request-facts.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
 export { decisionOf } from './guard/outcome.ts'
 
-/** What functions in the options are handed. */
+/** What functions in the options receive. */
 export type FetchView = RequestView<Request>
 
 /** `Rest` is what the runtime passes after the request: `{ params }` in Next.js, connection info in Deno, the server in Bun. */

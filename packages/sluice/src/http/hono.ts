@@ -15,12 +15,12 @@ export { decisionOf } from './guard/outcome.ts'
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** What was decided on the request; undefined if no limit applied. */
+    /** The decision on the request; undefined if no limit applied. */
     rateLimit: Decision | undefined
   }
 }
 
-/** What functions in the options are handed. Types of variables come from `ContextVariableMap`. */
+/** What functions in the options receive. Types of variables come from `ContextVariableMap`. */
 export type HonoView = RequestView<Context>
 
 /** The parts of a Hono context that this adapter uses. */

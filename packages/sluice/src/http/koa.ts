@@ -18,7 +18,7 @@ import type { Refusal } from './response/refusal.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
 export { decisionOf } from './guard/outcome.ts'
 
-/** What functions in the options are handed. */
+/** What functions in the options receive. */
 export type KoaView = RequestView<ExtendableContext & { state: DefaultState }>
 
 /** The parts of a Koa context that this adapter uses. */
@@ -69,7 +69,7 @@ function carryOut(outcome: Outcome | undefined, context: KoaContext, next: () =>
   return next()
 }
 
-/** Answers by way of the context, so that earlier middleware sees the answer. */
+/** Writes the response to the context, so that earlier middleware sees it. */
 function sendRefusal({ status, fields, body }: Refusal, context: KoaContext): void {
   context.status = status
   context.body = body

@@ -27,12 +27,12 @@ export type { GuardOptions } from './guard/guard-options.ts'
 export type { Route } from './guard/route-guards.ts'
 export { decisionOf }
 
-/** What functions in the options are handed. */
+/** What functions in the options receive. */
 export type NestView = RequestView<NestRequest>
 
 const ASKED = Symbol.for('sluice.nest-asked')
 
-/** The guards that have decided on a call of a handler, whichever build of the package they are of. */
+/** The guards that have decided on a call of a handler. Both builds of the package share this. */
 const registry = globalThis as { [ASKED]?: WeakMap<ExecutionContext, readonly Guard[]> }
 registry[ASKED] ??= new WeakMap()
 const asked = registry[ASKED]
@@ -73,7 +73,7 @@ function carryOut(
 ): boolean | Promise<boolean> {
   if (outcome === undefined) return true
   const { ended } = outcome
-  // Of GraphQL, many fields share one response: no header can tell of each.
+  // Many GraphQL fields share one response, so no header can tell about each of them.
   const refusal = kind === 'http' ? setFields(outcome, response!) : outcome.refusal
   if (refusal !== undefined) {
     const body = parsedBody(refusal.body)
@@ -94,7 +94,7 @@ async function refuseMessage(body: string | object): Promise<boolean> {
   throw new WsException(body)
 }
 
-/** What was decided, as a parameter of a handler: `list(@RateLimitDecision() decision: Decision | undefined)`. */
+/** The decision as a parameter of a handler: `list(@RateLimitDecision() decision: Decision | undefined)`. */
 export const RateLimitDecision = createParamDecorator((_: unknown, context: ExecutionContext) =>
   decisionOf(exchangeOf(context).request),
 )

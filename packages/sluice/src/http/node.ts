@@ -8,7 +8,7 @@ import type { RequestView } from './request/request-facts.ts'
 export type { GuardOptions } from './guard/guard-options.ts'
 export { decisionOf } from './guard/outcome.ts'
 
-/** What functions in the options are handed. */
+/** What functions in the options receive. */
 export type NodeView = RequestView<IncomingMessage>
 
 /**

@@ -1,8 +1,8 @@
-/** A response of Node's `http` or `http2`, as far as it tells that its client has left. */
+/** The parts of a response of Node's `http` or `http2` that tell whether its client has left. */
 export interface ClosingResponse {
   once(event: string, listener: () => void): unknown
   off(event: string, listener: () => void): unknown
-  /** Null while the response waits behind others of a pipeline. */
+  /** Null while the response waits behind other pipelined responses. */
   readonly socket?: object | null | undefined
   readonly req?: { readonly socket?: ClientSocket | null | undefined } | undefined
 }
@@ -14,8 +14,8 @@ interface ClientSocket {
 
 /**
  * Calls back when the connection has closed; in the next microtask if it closed before this call, while the guard waited
- * for its store. The function it returns removes the callback. Node emits no 'close' on a response that is queued behind
- * others of a pipeline, so for such a response this watches the connection itself.
+ * for its store. The function it returns removes the callback. Node emits no 'close' on a response that waits behind other
+ * pipelined responses, so for such a response this watches the connection itself.
  */
 export function whenGone(response: ClosingResponse, callback: () => void): () => void {
   const connection = response.req?.socket

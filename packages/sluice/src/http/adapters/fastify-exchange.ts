@@ -23,7 +23,7 @@ export interface FastifyInstanceShape {
   decorateRequest(name: string, property: { getter(this: object): unknown }): unknown
   hasRequestDecorator(name: string): boolean
 }
-/** A hook of a request. In `preParsing` the payload stands between reply and callback. */
+/** A request hook. A `preParsing` hook gets the payload between reply and callback. */
 export type RequestHook = (
   request: FastifyRequestShape,
   reply: FastifyReplyShape,

@@ -12,23 +12,23 @@ export function checkHook(where: string, hook: unknown): void {
   if (!HOOKS.includes(hook)) throw expected('SLUICE_BAD_OPTION', `${where} ${HOOKS.join(', ')}`, hook)
 }
 
-/** What a limiter says about all routes of its scope. */
+/** The settings of a limiter for all routes of its scope. */
 export interface ScopeLimiter {
   readonly guard: Guard
-  /** False: only routes that ask for it are limited. */
+  /** If false, only routes that ask for a limit are limited. */
   readonly global: boolean
-  /** Of several limiters, the first one alone counts a route's own limits. Its cost is charged by every limiter. */
+  /** Of several limiters, only the first counts a route's own limits. All of them charge the route's cost. */
   readonly isFirst: boolean
 }
 
-/** What a route says about itself: its hook, and the rest as a guard takes it. */
+/** The options of one route: its hook, and the options that a guard takes. */
 interface RouteParts {
   readonly hook: Hook | undefined
   readonly whole: Route | undefined
   readonly onlyCost: Route | undefined
 }
 
-/** Several routes may share one config, and a guard knows a route by the identity of its options. */
+/** Several routes may share one config object, but a guard recognizes a route by its options object. */
 const known = new WeakMap<object, RouteParts>()
 
 /** The guard for a route; undefined if the route is exempt. */
@@ -42,7 +42,7 @@ export function guardOfRoute(route: RouteConfig, { guard, global, isFirst }: Sco
   return chosen === undefined ? guard : guard.for(nameOf(route), chosen)
 }
 
-/** The hook that a route names itself. */
+/** The hook that the route itself chooses. */
 export function hookOfRoute(route: RouteConfig): Hook | undefined {
   const own = route.rateLimit
   return typeof own === 'object' && own !== null ? partsOf(own, route).hook : undefined
@@ -65,7 +65,7 @@ function partsOf(own: unknown, route: RouteConfig): RouteParts {
   return parts
 }
 
-/** Fastify makes a second route for HEAD from each route for GET; both have one name. */
+/** Fastify adds a HEAD route for each GET route; both get the same name. */
 export function nameOf({ method = '', url = '' }: RouteConfig): string {
   const methods = Array.isArray(method) ? method : [method]
   return `${methods.some(name => name === 'GET' || name === 'HEAD') ? 'GET' : methods.join()} ${url}`

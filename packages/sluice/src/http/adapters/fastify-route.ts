@@ -5,7 +5,7 @@ export interface RouteConfig {
   readonly rateLimit?: unknown
 }
 
-/** A Fastify request, as far as it tells its route. */
+/** The parts of a Fastify request that tell its route. */
 export interface Routed {
   readonly routeOptions: RouteConfig & { readonly config?: RouteConfig | undefined }
 }

@@ -9,7 +9,7 @@ export function responseOf(outcome: Outcome, { status, fields, body }: Refusal, 
   return new Response(method === 'HEAD' ? null : body, { status, headers })
 }
 
-/** The handler's response with the fields set; one that cannot be changed (it came from `fetch`) is copied. */
+/** Sets the fields on the handler's response. A response that cannot be changed (it came from `fetch`) is copied. */
 export function withFields(outcome: Outcome, response: Response): Response {
   try {
     setFields(outcome, response.headers)
@@ -44,7 +44,7 @@ export async function followResponse(
     throw error
   }
   const { status, body } = response
-  // The server never reads the body of a response to HEAD, so its end would never come.
+  // The server never reads the body of a response to HEAD, so waiting for its end would never finish.
   if (body === null || request.method === 'HEAD') {
     ended(status, 0, false)
     return response
@@ -90,6 +90,6 @@ function counted(
       return reader.cancel(reason)
     },
   }
-  // Nothing is read ahead of the server: what was not asked for was not sent.
+  // Reads no chunk before the server asks for it, so that only chunks that were sent are counted.
   return new ReadableStream(source, { highWaterMark: 0 })
 }

@@ -52,12 +52,12 @@ export function decorated(guard: Guard, context: ExecutionContext, withLimits: b
   return cost === undefined ? made : made.for(nameOf(controller), cost)
 }
 
-/** The metadata of the handler, or else of its controller or the class that one extends. */
+/** The metadata of the handler, or else of its controller or of a class that the controller extends. */
 function metadataOf<T>(name: string, context: ExecutionContext): T | undefined {
   return Reflect.getMetadata(name, context.getHandler()) ?? Reflect.getMetadata(name, context.getClass())
 }
 
-/** Unique: controllers of two modules may share a name, and two versions of one share name and path. */
+/** A unique name: controllers of two modules may share a class name, and two versions of one share name and path. */
 function nameOf(controller: { readonly name: string }): string {
   const [path, version] = ['path', '__version__'].map(what => String(Reflect.getMetadata(what, controller) ?? ''))
   return `${controller.name} ${path} ${version}`.trimEnd()

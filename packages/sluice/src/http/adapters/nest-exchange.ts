@@ -4,7 +4,7 @@ import type { Reader } from '../request/request-facts.ts'
 import { type NodeRequest, type NodeResponse, nodeReader } from './node-exchange.ts'
 import type { HeaderResponse } from './set-fields.ts'
 
-/** What requests of Express and Fastify have in common. */
+/** The parts that requests of Express and Fastify have in common. */
 export interface NestRequest extends NodeRequest {
   readonly originalUrl?: string
   readonly hostname?: string
@@ -28,7 +28,7 @@ interface GatewayClient {
   readonly _socket?: NonNullable<NodeRequest['socket']>
 }
 
-/** What stands in a GraphQL context: of Apollo on Express, of Mercurius, of a subscription over graphql-ws. */
+/** The parts of a GraphQL context of Apollo on Express, of Mercurius, or of a subscription over graphql-ws. */
 interface GraphqlContext {
   readonly req?: NestRequest & { readonly res?: NestResponse }
   readonly res?: NestResponse
@@ -37,11 +37,11 @@ interface GraphqlContext {
   readonly extra?: { readonly request?: NestRequest }
 }
 
-/** The request that a handler of Nest serves, and what is written to, whatever called the handler. */
+/** The request that a handler of Nest serves, and the response to write to, for every kind of handler. */
 export interface NestExchange {
   readonly kind: 'http' | 'graphql' | 'ws'
   readonly request: NestRequest
-  /** Undefined for a message or a subscription, which no response of HTTP answers. */
+  /** Undefined for a message or a subscription, which have no HTTP response. */
   readonly response: NestResponse | undefined
   readonly reader: Reader<NestRequest, NestResponse | undefined>
 }
@@ -90,7 +90,7 @@ interface FieldInfo {
   readonly parentType?: { readonly name?: string }
 }
 
-/** A message counts for the client that sent it, by the request that opened the connection, or else by its socket. */
+/** A message counts for the client that sent it, known by the request that opened the connection, or else by its socket. */
 function gatewayExchange(context: ExecutionContext): NestExchange {
   const client = context.switchToWs().getClient<GatewayClient>()
   const pattern: unknown = context.switchToWs().getPattern()

@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common'
 import { expected } from '../../errors.ts'
 import { SKIP } from './nest-decorators.ts'
 
-/** The modules of an application, as far as they tell the classes in them. */
+/** The parts of an application's modules that tell the classes in them. */
 export type NestModules = Iterable<{
   readonly controllers: ReadonlyMap<unknown, NestWrapper>
   readonly providers: ReadonlyMap<unknown, NestWrapper>
@@ -16,8 +16,8 @@ const PATTERN = 'microservices:pattern'
 const GUARDS = '__guards__'
 
 /**
- * Finds handlers that the guard of the application would leave unlimited without a word: Nest does not ask such guards
- * about WebSocket gateways, and a message of a microservice has no client to count.
+ * Finds handlers that the application's guard would silently leave unlimited: Nest does not call such guards for WebSocket
+ * gateways, and a message of a microservice has no client to count.
  */
 export function checkHandlers(modules: NestModules, guard: Type): void {
   for (const { controllers, providers } of modules) {
@@ -49,7 +49,7 @@ function unlimited({ name }: Type, method: string, what: string): Error {
   return expected('SLUICE_NOT_SUPPORTED', `${name}.${method} with ${what}`, 'none')
 }
 
-/** Those of the classes that it extends, too. */
+/** Includes the methods of the classes that it extends. */
 function methodsOf(prototype: object): [name: string, method: object][] {
   const methods = new Map<string, object>()
   for (let at = prototype; at !== Object.prototype && at !== null; at = Object.getPrototypeOf(at)) {

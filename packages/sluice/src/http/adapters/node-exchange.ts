@@ -5,7 +5,7 @@ import type { Reader } from '../request/request-facts.ts'
 import { GONE, type Refusal } from '../response/refusal.ts'
 import { type ClosingResponse, whenGone } from './client-gone.ts'
 
-/** A request of Node's `http` or `http2`, as far as a guard reads it. */
+/** The parts of a request of Node's `http` or `http2` that a guard reads. */
 export interface NodeRequest {
   method?: string | undefined
   url?: string | undefined
@@ -19,12 +19,12 @@ interface Socket {
   readonly remoteAddress?: string | undefined
 }
 
-/** Its response, as far as a guard writes it. */
+/** The parts of its response that a guard uses. */
 export interface NodeResponse extends ClosingResponse {
   statusCode: number
   readonly headersSent: boolean
   readonly writableFinished: boolean
-  /** Of a response in HTTP/2. The code is 0 if the stream was not cancelled. */
+  /** Set for a response in HTTP/2. The code is 0 if the stream was not cancelled. */
   readonly stream?: { readonly rstCode?: number | undefined } | undefined
   setHeader(name: string, value: string): unknown
   getHeader(name: string): unknown
@@ -86,8 +86,8 @@ export function guardNode<Request extends NodeRequest>(
 }
 
 /**
- * Hands the outcome on, unless something else, such as a timeout, answers the request first. Such a request is over:
- * nothing more can be sent, and its handler would only throw. Then the result is `over`.
+ * Passes the outcome on, unless something else, such as a timeout, has answered the request first. Then the result is
+ * `over`: nothing more can be sent, and the handler would only throw.
  */
 export function unlessAnswered<T>(
   asked: Promise<Outcome | undefined>,
@@ -129,7 +129,7 @@ export function writeFields(outcome: Outcome, response: NodeResponse): Refusal |
 
 function sendRefusal({ status, fields, body }: Refusal, request: NodeRequest, response: NodeResponse): void {
   const end = response.end.bind(response) as (body?: string) => void
-  // Earlier middleware has begun the response, with whatever status it chose: all that is left is to end it.
+  // Earlier middleware has already sent the status and headers, so this can only end the response.
   if (response.headersSent) {
     end()
     return

@@ -1,4 +1,4 @@
-/** What a server hands over beside a request, as far as it tells the address of the client. */
+/** The values that servers pass along with a request and that hold the address of the client. */
 interface ServerInfo {
   /** Node, by way of `@hono/node-server`. */
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } | null }
@@ -9,7 +9,7 @@ interface ServerInfo {
   readonly server?: Pick<ServerInfo, 'requestIP'>
 }
 
-/** The client's address, or undefined: workers and Next.js hand over no address, only their proxy's header tells it. */
+/** The client's address, or undefined: workers and Next.js pass no address, so only a header of their proxy tells it. */
 export function peerOf(request: Request, beside: unknown): string | undefined {
   if (typeof beside !== 'object' || beside === null) return undefined
   const known = beside as ServerInfo

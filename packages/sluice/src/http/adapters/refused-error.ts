@@ -2,7 +2,7 @@ import { brand } from '../../brand.ts'
 import type { Decision } from '../../decision.ts'
 import { parsedBody, type Refusal } from '../response/refusal.ts'
 
-/** A refusal for an error handler: with `throw: true` it gets one in place of the answer that would be sent. */
+/** A refusal as an error. With `throw: true` the error handler gets it, and no response is sent for it. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
   readonly statusCode: number

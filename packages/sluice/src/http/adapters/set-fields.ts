@@ -1,7 +1,7 @@
 import { besideOthers, EXPOSE, exposed, inLowerCase, type Outcome } from '../guard/outcome.ts'
 import type { Refusal } from '../response/refusal.ts'
 
-/** The way in which Fastify, and Express under Nest, set headers. */
+/** How Fastify, and Express under Nest, set headers. */
 export interface HeaderResponse {
   header(name: string, value: string): unknown
   getHeader(name: string): unknown

@@ -1,6 +1,6 @@
 import { addressRanges } from './cidr.ts'
 
-/** Addresses that no limit concerns, and addresses that are not served. */
+/** Addresses that are exempt from every limit, and addresses that are refused. */
 export class AccessLists {
   readonly isEmpty: boolean
   private readonly allow: ReturnType<typeof addressRanges> | undefined

@@ -1,26 +1,26 @@
 /**
- * 128 bits as four unsigned words, the highest first. IPv4 is always held as ::ffff:a.b.c.d, however it was wrapped, so
- * that one host is one address.
+ * 128 bits as four unsigned words, the highest first. IPv4 is always stored as ::ffff:a.b.c.d, in whichever IPv6 form it
+ * arrived, so that one host has one address.
  */
 export type Address = readonly [number, number, number, number]
 
 /** Bits in front of the IPv4 part of an address. */
 export const IPV4_AT = 96
 
-/** IPv6 that ends in IPv4, and the name of an interface. Whatever is longer need not be looked at. */
+/** The longest address: IPv6 that ends in IPv4, with the name of an interface. A longer text is not parsed. */
 const LONGEST = 45 + '%'.length + 15
 const ZONE = /^[\w.~-]+$/
 
 /**
- * One text for all the spellings of an address, and for all the addresses of one IPv6 network: `203.0.113.7`,
- * `2001:db8:1:2::/64`. Undefined for what is not strictly an address.
+ * Gives all spellings of an address, and all addresses of one IPv6 network, the same text: `203.0.113.7`,
+ * `2001:db8:1:2::/64`. Undefined if the text is not strictly an address.
  */
 export function canonicalAddress(text: string, ipv6Prefix: number): string | undefined {
   const address = parseAddress(text)
   return address && formatAddress(address, ipv6Prefix)
 }
 
-/** By hand, since behind a proxy every request has a header to be parsed, and patterns take several times as long. */
+/** Written without regular expressions, which take several times as long: behind a proxy this runs for every request. */
 export function parseAddress(text: string): Address | undefined {
   if (text.length > LONGEST) return undefined
   if (!text.includes(':')) {
@@ -33,8 +33,8 @@ export function parseAddress(text: string): Address | undefined {
 }
 
 /**
- * Always a string of its own. A piece of the text that was parsed would look the same for IPv4, but as a key in a store
- * it would keep the whole header alive that it was cut from.
+ * Always builds a new string. A slice of the parsed text would be equal for IPv4, but as a key in a store it would keep
+ * the whole header in memory.
  */
 export function formatAddress(address: Address, ipv6Prefix: number): string {
   if (isIPv4(address)) {
@@ -53,7 +53,7 @@ export function isIPv4(address: Address): boolean {
   return address[0] === 0 && address[1] === 0 && address[2] === 0xffff
 }
 
-/** Those bits of one word (0 to 3) that are among the first `bits` of an address. */
+/** A mask of the bits of one word (0 to 3) that are among the first `bits` of an address. */
 export function wordMask(bits: number, word: number): number {
   const kept = Math.min(Math.max(bits - 32 * word, 0), 32)
   return kept === 0 ? 0 : -1 << (32 - kept)
@@ -66,7 +66,7 @@ function parseIPv4(text: string): number | undefined {
   for (let at = 0; at < text.length; at++) {
     const digit = digitAt(text, at)
     if (digit < 10) {
-      if (octet === 0) return undefined // 01 is 1 to some and octal to others
+      if (octet === 0) return undefined // some programs read a leading zero (010) as octal
       octet = octet === -1 ? digit : octet * 10 + digit
       if (octet > 255) return undefined
     } else {
@@ -102,7 +102,7 @@ function parseIPv6(text: string): Address | undefined {
     if (at === start || at - start > 4) return undefined
     hextets[count++] = hextet
     if (at === text.length) break
-    // A colon, with a group after it or with another colon, and that once.
+    // A colon is followed by a group or, once in an address, by another colon.
     if (text[at] !== ':' || ++at === text.length) return undefined
     if (text[at] !== ':') continue
     if (gapAt !== -1) return undefined
@@ -110,7 +110,7 @@ function parseIPv6(text: string): Address | undefined {
     at++
   }
   const missing = 8 - count
-  // A '::' stands for at least one group, and without it none may be missing.
+  // '::' stands for at least one group; without it, all eight groups are there.
   if (gapAt === -1 ? missing !== 0 : missing < 1) return undefined
   if (gapAt !== -1) for (let to = 7; to >= gapAt; to--) hextets[to] = to - missing < gapAt ? 0 : hextets[to - missing]!
   return fromHextets(hextets)
@@ -119,12 +119,12 @@ function parseIPv6(text: string): Address | undefined {
 function fromHextets(hextets: readonly number[]): Address {
   const word = (at: number) => ((hextets[at]! << 16) | hextets[at + 1]!) >>> 0
   const address: Address = [word(0), word(2), word(4), word(6)]
-  // 64:ff9b::/96 is how the IPv4 Internet looks from where there is IPv6 only (RFC 6052).
+  // IPv6-only networks reach IPv4 hosts as 64:ff9b::/96 (RFC 6052).
   const isNat64 = address[0] === 0x64_ff9b && address[1] === 0 && address[2] === 0
   return isNat64 ? [0, 0, 0xffff, address[3]] : address
 }
 
-/** The value of a hexadecimal digit, 16 for anything else and beyond the end. */
+/** The value of a hexadecimal digit; 16 for any other character and past the end. */
 function digitAt(text: string, at: number): number {
   const code = text.charCodeAt(at)
   if (code >= 48 && code <= 57) return code - 48
@@ -132,7 +132,7 @@ function digitAt(text: string, at: number): number {
   return letter >= 97 && letter <= 102 ? letter - 87 : 16
 }
 
-/** RFC 5952: the longest run of zeros is left out, the first of equals, and a lone zero is not. */
+/** RFC 5952: `::` replaces the longest run of zero groups, the first one if several are equal, and never a single group. */
 function formatHextets(hextets: readonly number[]): string {
   let gapAt = -1
   let gap = 1

@@ -2,7 +2,7 @@ import { expected } from '../../errors.ts'
 import { type Address, formatAddress, IPV4_AT, isIPv4, parseAddress, wordMask } from './address.ts'
 
 export interface AddressRanges {
-  /** Takes an address in any spelling. A text that is not strictly an address is in no range. */
+  /** Accepts an address in any spelling. A text that is not strictly an address is in no range. */
   has(address: string | Address): boolean
 }
 
@@ -22,10 +22,10 @@ const ZONED = 'zones are not compared, so leave the zone out'
 
 /**
  * A set of addresses and ranges: `'192.0.2.1'`, `'10.0.0.0/8'`, `'2001:db8::/32'`, `'loopback'`, or `'private'` (RFC
- * 1918, unique local and link-local). `option` is what a complaint calls them.
+ * 1918, unique local and link-local). `option` is the name that error messages use.
  *
- * IPv4 is compared with IPv4 ranges only: a wide IPv6 range such as `::/8` has every IPv4 address in it numerically, and
- * nobody who writes it means them.
+ * IPv4 addresses match IPv4 ranges only. A wide IPv6 range such as `::/8` would contain every IPv4 address numerically,
+ * which its author does not mean.
  */
 export function addressRanges(ranges: readonly string[], option: string): AddressRanges {
   if (!Array.isArray(ranges)) throw expected('SLUICE_BAD_OPTION', `${option} as a list of ranges`, ranges)
@@ -64,7 +64,7 @@ function parseRange(text: unknown, option: string): Range {
   if (Number.isNaN(bits)) throw refuse(isIPv4(base) && host.includes(':') ? WRAPPED : '')
   if (bits === (isIPv4(base) ? IPV4_AT : 0)) throw refuse(EVERYBODY)
   const mask = base.map((_, index) => wordMask(bits, index))
-  // A bit beyond the prefix is a slip: one host was meant, or another prefix. Guessing which may trust too many.
+  // A bit set beyond the prefix is a mistake: the author meant one host or another prefix. A guess may trust too many.
   const cut = base.map((word, index) => (word & mask[index]!) >>> 0) as unknown as Address
   if (cut.some((word, index) => word !== base[index])) {
     throw refuse(`write '${rangeText(base, 128)}' for the one address, or '${rangeText(cut, bits)}' for the range`)
@@ -73,9 +73,9 @@ function parseRange(text: unknown, option: string): Range {
 }
 
 /**
- * How many of the 128 bits a prefix fixes; NaN where it is none. Wrapped IPv4 with dots may count the bits of either
- * form: `::ffff:10.0.0.0/8` and `::ffff:10.0.0.0/104` are both 10.0.0.0/8, never the half of the Internet that a /8 of
- * IPv6 would be.
+ * How many of the 128 bits a prefix fixes; NaN if it is not a prefix. For IPv4 in IPv6 form the prefix may count the bits
+ * of either: `::ffff:10.0.0.0/8` and `::ffff:10.0.0.0/104` are both 10.0.0.0/8. An IPv6 prefix of 8 bits would contain
+ * all of IPv4.
  */
 function bitsOf(host: string, base: Address, prefix: string): number {
   const bits = /^(0|[1-9]\d{0,2})$/.test(prefix) ? Number(prefix) : NaN

@@ -4,50 +4,51 @@ import { addressRanges } from './cidr.ts'
 import { forwardedFor, startOfElement } from './forwarded.ts'
 
 /**
- * Whose word is taken for who is behind them: ranges of addresses, with `'unix'` for peers that have none, or how many
- * proxies there are in front.
+ * The proxies that may name the client: ranges of addresses, with `'unix'` for peers on a unix socket, which have no
+ * address, or the number of proxies in front.
  */
 export type TrustProxy = readonly string[] | number | undefined
-/** The header to read, and the only one. Any but these two holds a single address: `x-real-ip`, `cf-connecting-ip`. */
+/** The only header to read. Any other than these two holds a single address: `x-real-ip`, `cf-connecting-ip`. */
 export type AddressSource = 'x-forwarded-for' | 'forwarded' | string
 
 export interface ClientAddressOptions {
   trustProxy?: TrustProxy
   /** `x-forwarded-for` by default. */
   addressFrom?: AddressSource
-  /** How many bits of an IPv6 address tell clients apart, 64 by default: a network is handed out whole. */
+  /** How many bits of an IPv6 address tell clients apart. 64 by default, since providers give each client a whole /64. */
   ipv6Prefix?: number
 }
 
-/** A peer as it was met before; connections are kept alive, so most are. */
+/** What is known about a peer. It is cached, since most requests come over connections that are kept alive. */
 interface Peer {
   readonly address: string
   readonly isTrusted: boolean
 }
 
 interface Trust {
-  /** The text is empty for a peer without an address. */
+  /** `text` is empty for a peer without an address. */
   ofPeer(text: string): boolean
-  /** Hops count from the peer, which is 0. */
+  /** The peer is hop 0. */
   ofHop(address: Address, hop: number): boolean
 }
 
 interface HeaderFormat {
-  /** Where the entry begins that ends at `end`. */
+  /** The start of the entry that ends at `end`. */
   startOf(list: string, end: number): number
   addressOf(entry: string): Address | undefined
 }
 
-/** All whose address cannot be known share this name, and so a limit: to have no address is no way out. */
+/** Clients whose address is not known share this key, so that hiding an address does not escape a limit. */
 const UNKNOWN = 'unknown'
 const MOST_PEERS = 1024
 
 /**
- * Who is asking. `peer` is the socket's address, if there is one; `header` joins several lines of a name with commas.
+ * The client's address. `peer` is the socket's address, if there is one; `header` joins several lines of a header with
+ * commas.
  *
- * Only what a trusted hop has written is read, so no client can choose its own address. A list is walked from the right,
- * where the nearest proxy wrote, past those that are trusted. An entry that is not strictly an address ends the walk:
- * the answer is then the last hop that was good.
+ * This reads only what a trusted hop has written, so no client can choose its own address. It reads a list from the
+ * right, where the nearest proxy wrote, and skips trusted entries. An entry that is not strictly an address ends the
+ * search: the result is then the last valid entry.
  */
 export function clientAddress(
   options: ClientAddressOptions,
@@ -85,7 +86,7 @@ export function clientAddress(
   }
 }
 
-/** From the right and no further than needed: the left may be a megabyte that a stranger wrote. */
+/** Reads from the right and stops as soon as it can: the left may be a megabyte that a stranger wrote. */
 function walk(list: string, source: HeaderFormat, trust: Trust): Address | undefined {
   let client: Address | undefined
   for (let end = list.length, hop = 1; end >= 0; hop++) {
@@ -99,7 +100,7 @@ function walk(list: string, source: HeaderFormat, trust: Trust): Address | undef
   return client
 }
 
-/** By hand: a pattern for spaces at the end takes the square of their number where something follows them. */
+/** Without a regular expression: `\s+$` takes quadratic time on many spaces that something follows. */
 function withoutSpaces(list: string, start: number, end: number): string {
   const isSpace = (at: number) => list[at] === ' ' || list[at] === '\t'
   let [from, to] = [start, end]

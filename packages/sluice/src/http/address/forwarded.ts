@@ -1,17 +1,17 @@
 import { type Address, parseAddress } from './address.ts'
 
-/** No proxy writes a longer element, and a pattern tried on a stranger's megabyte overflows the stack. */
+/** No proxy writes a longer element. A regular expression on a megabyte that a stranger sent would overflow the stack. */
 const LONGEST_ELEMENT = 4096
 const TOKEN = "[!#$%&'*+.^_`|~\\w-]+"
 const QUOTED = '"((?:[\\t !#-[\\]-~\\x80-\\xff]|\\\\[\\t -~\\x80-\\xff])*)"'
-/** One parameter of an element with the semicolon after it, or the semicolon alone. */
+/** One parameter of an element with the semicolon after it, or a semicolon alone. */
 const PARAMETER = new RegExp(`(?:(${TOKEN})=(?:(${TOKEN})|${QUOTED}))?[ \\t]*(?:;[ \\t]*|$)`, 'y')
-/** IPv6 stands in brackets, and either may have a port, which may be a made-up name. */
+/** IPv6 is in brackets. Both IPv4 and IPv6 may have a port, which may be an obfuscated name. */
 const NODE = /^(?:\[([^\]]*:[^\]]*)\]|([\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/
 
 /**
- * Where the element begins that ends at `end`. Quotes are paired from the right, too: from the left, a quote that a
- * stranger left open would swallow the elements which trusted proxies put after it.
+ * The start of the element that ends at `end`. Quotes are paired from the right, too. If they were paired from the left,
+ * a quote that a stranger left open would hide the elements that trusted proxies wrote after it.
  */
 export function startOfElement(list: string, end: number): number {
   let isQuoted = false

@@ -7,34 +7,34 @@ import { factsOf, type RequestFacts, type RequestView } from '../request/request
 import { RecentKeys } from './recent-keys.ts'
 
 export interface LoginOptions<R = RequestView> {
-  /** Who asks: the client's address by default. */
+  /** The address that counts: the client's by default. */
   ip?: Identity<R>
-  /** The name they try: `r.body.username` or `r.body.email` by default. It must be there when the limiter runs. */
+  /** The user name of the attempt: `r.body.username` or `r.body.email` by default. Parse the body before the limiter runs. */
   username?: Identity<R> | ((r: R) => unknown)
-  /** Failures from one address at one name; each refusal then blocks the pair, longer each time. */
+  /** Failures from one address for one name. Each refusal blocks the pair, longer each time. */
   pair?: PolicyLike
-  /** Failures from one address, at whatever name. No block: an office is one address, and may log in all at once. */
+  /** Failures from one address, for all names. It never blocks: a whole office may log in from one address at once. */
   perAddress?: PolicyLike
-  /** Failures at one name, from wherever. Never a block: that would lock its owner out. */
+  /** Failures for one name, from all addresses. It never blocks, which would lock the owner of the name out. */
   perUsername?: PolicyLike
-  /** All failures together: what a guess spread over many addresses and names runs into. */
+  /** All failures together. This stops guesses that are spread over many addresses and names. */
   total?: PolicyLike
-  /** By default a 401 or 403. */
+  /** Whether the login failed: by default a status of 401 or 403. */
   failed?: (response: ResponseEnd, r: R) => boolean
-  /** By default a status below 400. What has failed has not succeeded, whatever this says. */
+  /** Whether the login succeeded: by default a status below 400. Not asked if `failed` returns true. */
   succeeded?: (response: ResponseEnd, r: R) => boolean
 }
 
 const OPTIONS = ['ip', 'username', 'pair', 'perAddress', 'perUsername', 'total', 'failed', 'succeeded']
 
 /**
- * Limits for a login form: only failures count, and an attempt counts as one until its response says otherwise, so that
- * many tried at once are not more than many tried in turn.
+ * Limits for a login form. Only failures count. An attempt counts as a failure until its response says otherwise, so that
+ * guesses sent in parallel get no more tries than guesses sent one by one.
  *
- * A sustained attack fills the limits of addresses, of names and of all; those must not shut out the people who log in
- * every day. So to a name that has logged in from the same address lately the first two do not apply, and `total` is for
- * two crowds, each by itself: addresses from which anybody has logged in lately, and all others. Strangers cannot fill what
- * is for the known. Who is known is what this process has seen since it started.
+ * A sustained attack fills `perAddress`, `perUsername` and `total`, which must not shut out regular users. So
+ * `perAddress` and `perUsername` do not apply to a name that has logged in from the same address lately. `total` counts
+ * addresses with a recent login apart from all other addresses, so strangers cannot use up what is for known addresses.
+ * Each process remembers the logins it has seen since it started.
  */
 export function loginLimits<R extends RequestView = RequestView>(
   options: LoginOptions<R> = {},
@@ -43,7 +43,7 @@ export function loginLimits<R extends RequestView = RequestView>(
   if (odd !== undefined) throw expected('SLUICE_BAD_OPTION', `loginLimits({ ${OPTIONS.join(', ')} })`, odd)
   const { ip = clientAddress(), username = typedName(), succeeded = isSuccess } = options
   const { pair = '5/15m', perAddress = '100/1h', perUsername = '20/1h', total = '1000/10m' } = options
-  // Hanging up before the answer is a failure, too: a guess would be free otherwise.
+  // A client that hangs up before the response counts as a failure; otherwise its guess would be free.
   const failed: NonNullable<LoginOptions<R>['failed']> = (response, r) =>
     response.aborted || (options.failed ?? isFailure)(response, r)
   const [address, name] = [addressOf(ip), nameOf(username)]
@@ -58,7 +58,7 @@ export function loginLimits<R extends RequestView = RequestView>(
     knownAddresses.add(attemptOf(r).address)
     return true
   }
-  /** Read once a request; an operator may name them as the helpers have them. */
+  /** Takes the key from the attempt, which is read once per request. Operators write it in the helper's form. */
   const keyed = (part: keyof Attempt, { form }: Identity<R>) =>
     new Identity<R>(facts => attemptOf(facts.view)[part], form)
   const counted = { countWhen: failed, quiet: true, onOutage: 'closed' } as const
@@ -73,17 +73,17 @@ export function loginLimits<R extends RequestView = RequestView>(
   }
 }
 
-/** A name and an address of some 60 bytes each: about 20 MB at the most. */
+/** About 20 MB at most, with names and addresses of about 60 bytes each. */
 const MOST_KNOWN = 100_000
 
-/** Who tries which name. */
+/** The keys of one login attempt. */
 interface Attempt {
   readonly address: string
   readonly name: string
   readonly pair: string
 }
 
-/** Read once a request, so that who is remembered is who was asked. */
+/** Reads the keys once per request, so that a login is remembered under the keys that were checked. */
 function attempts<R>(address: Identity<R>, name: Identity<R>): (r: R) => Attempt {
   const both = all(address, name)
   const known = new WeakMap<RequestFacts<R>, Attempt>()
@@ -105,7 +105,7 @@ function addressOf<R>(ip: Identity<R>): Identity<R> {
 
 function nameOf<R>(username: Identity<R> | ((r: R) => unknown)): Identity<R> {
   if (username instanceof Identity) return username
-  // As a function of the request it would find no name in any, and all would be one.
+  // The helper itself without a call, `username: username`, would find no name in any request, and all would share one key.
   if ((username as unknown) !== typedName) return typedName(username)
   throw expected('SLUICE_BAD_OPTION', 'loginLimits() username as username() or a function of the request', username)
 }

@@ -1,4 +1,4 @@
-/** The keys added last, so many of them: what was not added for longest is forgotten first. */
+/** A bounded set of keys. When it is full, it drops the key that was added least recently. */
 export class RecentKeys {
   private readonly most: number
   private readonly keys = new Set<string>()

@@ -6,13 +6,13 @@ import type { RequestFacts, RequestView } from './request-facts.ts'
 import { sha256 } from './sha256.ts'
 
 /**
- * The caller, as a key. A helper that finds no value takes the client's address, so that a caller who leaves something out
- * does not escape. An address stands as it is. Every other key starts with its kind, so that no user can be named like an
- * address.
+ * The caller, as a key. A helper that finds no value uses the client's address, so that callers cannot escape a limit by
+ * leaving a value out. An address is a key without a prefix. Every other key starts with its kind (`user:`), so that no
+ * user name can equal an address.
  */
 export class Identity<R = RequestView> {
   readonly keyOf: (facts: RequestFacts<R>) => string
-  /** The same key as an operator writes it. */
+  /** How an operator writes the same key. */
   readonly form: KeyForm
 
   constructor(keyOf: (facts: RequestFacts<R>) => string, form: KeyForm) {
@@ -23,9 +23,9 @@ export class Identity<R = RequestView> {
 
 /** What keys of an identity look like. */
 export interface KeyForm {
-  /** For a complaint: `'user:…'`. */
+  /** For error messages: `'user:…'`. */
   readonly example: string
-  /** The key that is meant; undefined if the identity never gives such a key. `addressOf` knows one spelling of an address. */
+  /** The key for what an operator wrote; undefined if the identity never gives such a key. `addressOf` normalizes an address. */
   read(written: Key, addressOf: (text: string) => string | undefined): string | undefined
 }
 
@@ -34,7 +34,7 @@ const ADDRESS: KeyForm = {
   read: (written, addressOf) => (typeof written === 'string' ? addressOf(written) : undefined),
 }
 
-/** Texts that begin with their kind, and the address where there is none. */
+/** Keys that start with a prefix, or else the address. */
 function prefixed(prefix: string, keyOf: (rest: string) => string | undefined): KeyForm {
   return {
     example: `'${prefix}…' or ${ADDRESS.example}`,
@@ -46,7 +46,7 @@ function prefixed(prefix: string, keyOf: (rest: string) => string | undefined): 
 }
 brand('Identity', Identity)
 
-/** Where the usual middleware of the frameworks leaves what it has found out about a request. */
+/** The properties in which the usual middleware of the frameworks stores what it knows about a request. */
 export interface FoundOnRequest {
   readonly user?: { readonly id?: unknown; readonly plan?: string }
   readonly auth?: {
@@ -67,7 +67,7 @@ export function ip(): Identity {
   return new Identity(facts => facts.ip, ADDRESS)
 }
 
-/** A user who is logged in: by default `r.user.id` or `r.auth.userId`. */
+/** The user who is logged in: by default `r.user.id` or `r.auth.userId`. */
 export function user(): Identity
 export function user<R = RequestView>(read: (r: R) => unknown): Identity<R>
 export function user(read: (r: RequestView) => unknown = foundUser): Identity {
@@ -86,7 +86,7 @@ export function session(read: (r: RequestView) => unknown = foundSession): Ident
   return known('session', read)
 }
 
-/** Servers make a new session for a client that sends no cookie. Counting that one would hand out fresh quota. */
+/** Servers make a new session for a client that sends no cookie. Counting by that session would give it fresh quota. */
 function foundSession(r: RequestView): unknown {
   const { session, sessionID } = r as FoundOnRequest
   const id = session?.id ?? sessionID
@@ -106,8 +106,8 @@ function foundTenant(r: RequestView): unknown {
 }
 
 /**
- * A claim of a token that earlier middleware has verified: of `r.auth.payload`, `r.auth`, `r.user`, or what `read` finds.
- * The token itself is never read here, since anyone can write one.
+ * A claim of a token that earlier middleware has verified: from `r.auth.payload`, `r.auth` or `r.user`, or from what `read`
+ * returns. This never reads the token itself, since anyone can write one.
  */
 export function jwt<R = RequestView>(claim: string, read?: (r: R) => unknown): Identity<R>
 export function jwt(claim: string, read?: (r: RequestView) => unknown): Identity {
@@ -125,9 +125,9 @@ export function jwt(claim: string, read?: (r: RequestView) => unknown): Identity
 }
 
 /**
- * A name as people type it: spaces around it, case, width and composition do not make another one. For login forms. A
- * form with both `username` and `email` does not say which of them logs in, so all such forms share one key: otherwise a
- * fresh value in the field that the login ignores would be fresh quota.
+ * A name as people type it into a login form. Names that differ only in surrounding spaces, case, width or Unicode
+ * composition are one name. A form with different values in `username` and `email` does not say which of them logs in, so
+ * all such forms share one key. Otherwise a new value in the field that the login ignores would give fresh quota.
  */
 export function username(): Identity
 export function username<R = RequestView>(read: (r: R) => unknown): Identity<R>
@@ -142,16 +142,16 @@ function typedName(r: RequestView): unknown {
   return names.length > 1 && names[0] !== names[1] ? names : names[0]
 }
 
-/** The whole name is folded, since a part of it would be another name. This bounds the work that a stranger can cause. */
+/** Longer names are not folded, which bounds the work that a stranger can cause. */
 const LONGEST_FOLDED = 16_384
 
-/** By way of upper case, since some letters (ß, ς) have no other way to meet those that mean the same. */
+/** Converts to upper case first: lower case alone would keep `ß` apart from `ss`, and `ς` from `σ`. */
 function folded(name: string): string {
   if (name.length > LONGEST_FOLDED) return name
   return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC').trim()
 }
 
-/** The program that asks, as it names itself: no identity, but with the address (`all(ip(), userAgent())`) a finer one. */
+/** The `User-Agent` header. Any client can change it, so use it only together with the address: `all(ip(), userAgent())`. */
 export function userAgent(): Identity {
   return new Identity(
     facts => named('agent', facts.header('user-agent')) ?? facts.ip,
@@ -159,7 +159,7 @@ export function userAgent(): Identity {
   )
 }
 
-/** The template of the route (`/orders/:id`). All that match none are one. */
+/** The template of the route (`/orders/:id`). All requests that match no route share one key. */
 export function route(): Identity {
   return new Identity(facts => `route:${facts.route ?? ''}`, {
     example: "'route:/orders/:id'",
@@ -168,12 +168,13 @@ export function route(): Identity {
 }
 
 export interface Proof<R = RequestView> {
-  /** Whether the value is known. Only then it counts for itself, since invented values would buy fresh quota. */
+  /** Whether the value is known. Only known values get their own count, since invented ones would give fresh quota. */
   verify?: (value: string, r: R) => boolean
 }
 
 /**
- * A header that names the caller. Any client can send one: without `verify`, or if that answers false, the address counts.
+ * A header that names the caller. Any client can send one, so the key is the address if `verify` is missing or returns
+ * false.
  */
 export function header<R = RequestView>(name: string, { verify }: Proof<R> = {}): Identity<R> {
   if (typeof name !== 'string' || name === '') throw expected('SLUICE_BAD_OPTION', 'header() with a name', name)
@@ -188,7 +189,7 @@ export function header<R = RequestView>(name: string, { verify }: Proof<R> = {})
   )
 }
 
-/** An API key, kept only as its hash. One that `verify` does not know shares the limit of its address. */
+/** An API key, stored only as its hash. A key that `verify` rejects counts by address. */
 export function apiKey<R = RequestView>({
   header: name = 'x-api-key',
   verify,
@@ -209,7 +210,7 @@ function isVerified<R>(verify: Proof<R>['verify'], value: string, facts: Request
   return verify !== undefined && yesOrNo('verify', verify(value, facts.view) ?? false)
 }
 
-/** `Bearer abc` is the key `abc`. */
+/** `Bearer abc` gives the key `abc`. */
 function keyIn(value: string | undefined): string | undefined {
   const key = value?.replace(/^bearer\s+/i, '')
   return key === '' ? undefined : key
@@ -229,7 +230,7 @@ export function all<R = RequestView>(...parts: readonly Identity<R>[]): Identity
   })
 }
 
-/** Each with its length before it, `&3:abc`, so that parts cannot run together. */
+/** Writes the length of each part before it (`&3:abc`), so that different parts never give the same key. */
 function joinParts(parts: readonly string[]): string {
   let key = '&'
   for (const part of parts) key += `${part.length}:${part}`
@@ -248,7 +249,7 @@ function splitParts(key: string): string[] | undefined {
   return key[0] === '&' ? parts : undefined
 }
 
-/** The first that finds more than the address: `firstOf(user(), apiKey({ verify }), all(ip(), userAgent()))`. */
+/** The first identity that finds more than the address: `firstOf(user(), apiKey({ verify }), all(ip(), userAgent()))`. */
 export function firstOf<R = RequestView>(...choices: readonly Identity<R>[]): Identity<R> {
   checkParts('firstOf', choices)
   const keyOf = (facts: RequestFacts<R>) => {
@@ -301,7 +302,7 @@ function known(
   })
 }
 
-/** So many requests in a row without a value: probably a misspelt property. */
+/** After this many requests in a row without a value, the property is probably misspelt. */
 export const MANY_MISSES = 100
 
 export function neverFound(what: string): string {
@@ -309,8 +310,8 @@ export function neverFound(what: string): string {
 }
 
 /**
- * Whether there is a value at all. One that is there but is no text (`["victim"]` in a login form) does not fall back to
- * the address: all such values share the key `kind?`, so that no address gets fresh guesses by them.
+ * Whether there is a value at all. A value that is not text (`["victim"]` in a login form) does not fall back to the
+ * address: all such values share the key `kind?`, so that no address gets fresh guesses by sending them.
  */
 function isGiven(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() !== ''
@@ -325,20 +326,20 @@ function checkReader(kind: string, read: unknown): void {
   if (typeof read !== 'function') throw expected('SLUICE_BAD_OPTION', `${kind}() with a function of the request`, read)
 }
 
-/** What a user's function may answer in place of a text. */
+/** Functions of the user may return a text, a whole number, a bigint or an id object. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   return typeof value === 'bigint' || Number.isSafeInteger(value) || isId(value) ? String(value) : undefined
 }
 
-/** An id object of a database, such as MongoDB's ObjectId: of a class that says how it is written. No JSON makes one. */
+/** An id object of a database, such as MongoDB's ObjectId: its class has its own `toString`. JSON cannot produce one. */
 function isId(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype !== null && prototype !== Object.prototype && value.toString !== Object.prototype.toString
 }
 
-/** Long values are kept as their hash: what a stranger sends must not fill the store. */
+/** Long values are stored as their hash, so that a stranger cannot fill the store with them. */
 function named(kind: string, value: string | undefined): string | undefined {
   if (value === undefined || value === '') return undefined
   return value.length > LONGEST_PLAIN ? `${kind}#${hashOf(value)}` : `${kind}:${value}`
@@ -346,14 +347,14 @@ function named(kind: string, value: string | undefined): string | undefined {
 
 const LONGEST_PLAIN = 256
 
-/** 160 bits of it, in hex. */
+/** The first 160 bits of the SHA-256, in hex. */
 export function hashOf(value: string): string {
   let text = ''
   for (const byte of sha256(value).subarray(0, 20)) text += byte.toString(16).padStart(2, '0')
   return text
 }
 
-/** A key as a user's own function gave it; undefined where it gave none. */
+/** The key that a user's own function returned; undefined if it returned none. */
 export function keyFrom(value: unknown): Key | undefined {
   if (!Array.isArray(value)) return partFrom(value)
   const parts = value.map(partFrom).filter(part => part !== undefined)

@@ -1,32 +1,32 @@
 /**
- * How servers read the path of a request. They agree on plain paths. On others they differ: in what separates segments,
- * what they decode, and whether and when they resolve dots. A limit on a route has to hold whichever server is behind it,
- * so a path has as many readings as servers find in it.
+ * How servers read the path of a request. They agree on plain paths. On other paths they differ in what separates
+ * segments, what they decode, and whether and when they resolve dots. A limit on a route has to hold whichever server is
+ * behind it, so this lists every reading of a path that some server uses.
  */
 
 /** What one server makes of a path. */
 interface PathReading {
-  /** `//x/login` has `x` for its host, as in `new URL('//x/login', base)`. */
+  /** In `//x/login`, `x` is the host, as in `new URL('//x/login', base)`. */
   readonly host?: true
   /** A backslash separates segments. */
   readonly backslash?: true
-  /** What a semicolon begins: the parameters of its segment, or the query. Otherwise it is a character like others. */
+  /** A semicolon begins the parameters of its segment, or the query. If undefined, it is an ordinary character. */
   readonly semicolon?: 'parameters' | 'query'
-  /** `%2F` separates segments, and does so already for the dots or only after they are resolved. */
+  /** `%2F` separates segments: the server decodes it before it resolves dot segments, or after. */
   readonly encodedSlash?: 'before dots' | 'after dots'
-  /** Which dot segments are resolved: also those spelt `%2e`, or only those spelt `.`. */
+  /** The server resolves dot segments in every spelling (`%2e` too), or only those spelt `.`. */
   readonly dots?: 'all' | 'raw'
-  /** `..` takes an empty segment away, where otherwise slashes in a row are one. */
+  /** Empty segments count: `..` removes one, so `/a//..` leads to `/a`. If undefined, slashes in a row count as one slash. */
   readonly emptySegments?: true
 }
 
 /**
- * The first resolves most: what is known of a request by one path is known by that. Each other one is there for servers
- * that reach a route by it alone; `spellings.test.ts` has a target for each.
+ * The first reading resolves the most. Code that needs a single path for a request uses that one. Each other reading is
+ * the only one by which some server reaches a route; `spellings.test.ts` has a target for each.
  */
 const READINGS: readonly PathReading[] = [
   { backslash: true, semicolon: 'parameters', encodedSlash: 'before dots', dots: 'all' },
-  // nginx; the second with `merge_slashes off`
+  // nginx; the second is nginx with `merge_slashes off`
   { encodedSlash: 'before dots', dots: 'all' },
   { encodedSlash: 'before dots', dots: 'all', emptySegments: true },
   // WHATWG URLs, also in Hono and fetch; the second for handlers that decode the path afterwards
@@ -46,7 +46,7 @@ const READINGS: readonly PathReading[] = [
 /** A path with none of these reads the same everywhere. */
 const UNPLAIN = /[%\\;]|\/\/|\/\.\.?(?:\/|$)|[^\0-\x7f]/
 
-/** The segments of a path, decoded and in lower case, in every way that some server reads it; each way once. */
+/** The segments of a path, decoded and in lower case, for each reading. Equal results appear once. */
 export function readingsOf(target: string): readonly (readonly string[])[] {
   const path = pathOf(target)
   if (!UNPLAIN.test(path)) return [bounded(path.split('/').filter(isNotEmpty).map(inLowerCase))]
@@ -58,12 +58,12 @@ export function readingsOf(target: string): readonly (readonly string[])[] {
   return [...readings.values()]
 }
 
-/** The paths that a target may be read as, each in one spelling; the first is the one that resolves most. */
+/** The normalized paths that servers may read a target as. The first is the reading that resolves the most. */
 export function pathsOf(target: string): readonly string[] {
   return readingsOf(target).map(pathFrom)
 }
 
-/** One spelling for all those of a path. */
+/** The normalized spelling of a path. */
 export function canonicalPath(target: string): string {
   return pathsOf(target)[0]!
 }
@@ -99,7 +99,7 @@ function nameOf(part: string, { semicolon }: PathReading): string {
   return end === -1 ? part : part.slice(0, end)
 }
 
-/** No route is longer, but a template that ends in `*` still matches. Dots are resolved by then. */
+/** No route has more segments. Dots are resolved before the cut, and a template that ends in `*` still matches. */
 const MOST_SEGMENTS = 64
 
 function bounded(segments: string[]): readonly string[] {
@@ -116,8 +116,8 @@ function pathOf(target: string): string {
 const SCHEME_AND_HOST = /^[a-z][a-z\d+.-]*:\/\/[^/\\?#]*/i
 
 /**
- * Byte by byte: what is no UTF-8 does not keep the rest from being decoded. Servers in Node hand on the bytes of a target
- * as characters up to U+00FF, so these are bytes as well.
+ * Decodes byte by byte, so that invalid UTF-8 does not keep the rest from being decoded. Node passes the raw bytes of a
+ * target as characters up to U+00FF, so this reads those characters as bytes, too.
  */
 function decoded(part: string): string {
   return part.replace(BYTES, run => {

@@ -3,30 +3,30 @@ import type { Policy } from '../../policy.ts'
 import type { WarningCode } from '../../warning.ts'
 import type { Site } from './request-reading.ts'
 
-/** How one framework's request is read: what an adapter knows. */
+/** How an adapter reads its framework's request. */
 export interface Reader<Raw, Reply> {
   method(raw: Raw): string
-  /** The path that was asked for; a query may follow it. */
+  /** The requested path; a query may follow it. */
   target(raw: Raw): string
-  /** One header; several lines of it joined by `, `. The name comes in lower case. */
+  /** One header; several lines of it are joined by `, `. Callers pass the name in lower case. */
   header(raw: Raw, name: string): string | undefined
-  /** Whether a header was sent, where that is cheaper to tell than to read it. */
+  /** Whether a header was sent. Adapters have this only if it is cheaper than reading the header. */
   has?(raw: Raw, name: string): boolean
-  /** The address at the other end of the socket, where the runtime tells it. */
+  /** The address at the other end of the socket, if the runtime tells it. */
   peer(raw: Raw): string | undefined
-  /** The template of the route that serves the request (`/orders/:id`), where the framework can tell. */
+  /** The template of the route that serves the request (`/orders/:id`), if the framework can tell. */
   route?(raw: Raw): string | undefined
-  /** Calls back when the client has gone; what it returns stops that. */
+  /** Calls back when the client has gone. The function it returns removes the callback. */
   onClose(reply: Reply, callback: () => void): () => void
 }
 
-/** What a guard knows of every request. */
+/** What a guard knows about every request. */
 interface KnownFacts<Raw> {
-  /** The client's address: canonical, behind trusted proxies the one they name. */
+  /** The client's address in its normalized spelling. Behind trusted proxies it is the address that they name. */
   readonly ip: string
-  /** The template of the matched route, `/orders/:id`; undefined where none matches. Never the raw path. */
+  /** The template of the matched route, `/orders/:id`; undefined if none matches. Never the raw path. */
   readonly route: string | undefined
-  /** As it was sent, but HEAD counts as GET. */
+  /** The method as it was sent, except that HEAD counts as GET. */
   readonly method: string
   header(name: string): string | undefined
   /** The framework's own request or context. */
@@ -34,15 +34,15 @@ interface KnownFacts<Raw> {
 }
 
 /**
- * What the functions of a user are handed: the framework's own request (in Koa and Hono, the context) with these facts on
- * top, so that `r.auth?.userId` and `r.route` both read as they should.
+ * What functions of the user receive: the framework's own request (in Koa and Hono, the context) with these facts added,
+ * so that both `r.auth?.userId` and `r.route` work.
  */
 export type RequestView<Raw = unknown> = KnownFacts<Raw> & Omit<Raw, keyof KnownFacts<Raw>>
 
-/** One request. Each fact is read when it is first asked for, and once. */
+/** One request. Each fact is read once, when it is first needed. */
 export class RequestFacts<R = RequestView> {
   readonly raw: unknown
-  /** What functions chose for this request, by the index of the limit; no key (null) where it does not apply. */
+  /** What functions chose for this request, by the index of the limit. The key is null if the limit does not apply. */
   chosen: (Policy | undefined)[] | undefined
   keys: (Key | null | undefined)[] | undefined
   costs: (number | undefined)[] | undefined
@@ -71,7 +71,7 @@ export class RequestFacts<R = RequestView> {
     return this.address
   }
 
-  /** The same, not cut to its network. */
+  /** The client's address, not cut to its IPv6 network. */
   get wholeIp(): string {
     return this.readAddress(this.site.wholeAddress)
   }
@@ -82,8 +82,9 @@ export class RequestFacts<R = RequestView> {
   }
 
   /**
-   * The same request at each other route that some server finds in its path; nearly always there is none. Nobody knows
-   * which server is behind the guard: a limit applies if it does at any of them, and nothing is let off unless at all.
+   * The same request at each other route that some server finds in its path; nearly always empty. The guard does not know
+   * which server is behind it, so a limit applies if it applies at any of these routes, and an exemption only if it
+   * applies at all of them.
    */
   get elsewhere(): readonly RequestFacts<R>[] {
     if (this.template === null) this.template = this.readRoute()
@@ -99,32 +100,32 @@ export class RequestFacts<R = RequestView> {
     return this.reader.header(this.raw, name.toLowerCase())
   }
 
-  /** A browser asks on its own, for a page of another origin, whether it may ask: that is no request of the caller's. */
+  /** Whether this is a CORS preflight: the browser sends it on its own, so it is not a request that the caller made. */
   get isPreflight(): boolean {
     const { raw, reader } = this
     if (reader.method(raw) !== 'OPTIONS' || !this.isCrossOrigin) return false
     return reader.header(raw, 'access-control-request-method') !== undefined
   }
 
-  /** Asked by a page of another origin. */
+  /** Whether a page of another origin sent the request. */
   get isCrossOrigin(): boolean {
     const { raw, reader } = this
     return reader.has === undefined ? reader.header(raw, 'origin') !== undefined : reader.has(raw, 'origin')
   }
 
-  /** Says once what is only probably wrong. */
+  /** Warns once of something that is probably a mistake. */
   warn(code: WarningCode, message: string): void {
     this.site.warn(code, message)
   }
 
-  /** `X-Forwarded-For` arrives, and changes nothing about who the client is, since the peer is not trusted. */
+  /** Whether `X-Forwarded-For` was sent and is ignored, because the peer is not trusted. */
   get isForwardingIgnored(): boolean {
     const { raw, reader, site } = this
     if (reader.header(raw, 'x-forwarded-for') === undefined) return false
     return site.trustsNobody || !site.isTrusted(reader.peer(raw) ?? '')
   }
 
-  /** For functions of the user. */
+  /** What functions of the user receive. */
   get view(): R {
     this.proxy ??= new Proxy(this as object as RequestFacts, onTop) as R
     return this.proxy
@@ -159,11 +160,11 @@ export function factsOf<R>(view: R): RequestFacts<R> {
   return (view as { readonly [ITSELF]: RequestFacts<R> })[ITSELF]
 }
 
-/** Shared by both builds of the package: identities of the one are read in guards of the other. */
+/** Both builds of the package (ESM and CommonJS) share this, since a guard of one may get identities of the other. */
 const ITSELF: unique symbol = Symbol.for('sluice.facts')
 const FACTS: ReadonlySet<PropertyKey> = new Set(['ip', 'route', 'method', 'header', 'raw'])
 
-/** Facts first, then what the request itself has; its methods keep it as their `this`. */
+/** Looks a property up in the facts first, then in the request. Methods of the request keep it as their `this`. */
 const onTop: ProxyHandler<RequestFacts> = {
   get(facts, property) {
     if (FACTS.has(property)) {

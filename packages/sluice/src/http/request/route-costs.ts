@@ -2,7 +2,7 @@ import { checkCost } from '../../limiter/limits.ts'
 import type { RequestFacts } from './request-facts.ts'
 import { templateSegments } from './routes.ts'
 
-/** A cost for each route, `'/search'`, or for one method of it, `'POST /orders'`. What is not in the table costs 1. */
+/** A cost for each route, `'/search'`, or for one method of it, `'POST /orders'`. Other routes cost 1. */
 export function routeCosts(table: Readonly<Record<string, number>>): (facts: RequestFacts) => number {
   const costs = new Map<string, number>()
   for (const [route, cost] of Object.entries(table)) {

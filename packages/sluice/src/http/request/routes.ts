@@ -2,9 +2,9 @@ import { expected } from '../../errors.ts'
 import { readingsOf } from './path-readings.ts'
 
 /**
- * Finds the templates of a path, one for each way that some server reads it; undefined among them where a reading has
- * none. The most specific stands first. Nearly every path has one reading. Within one, of several templates that fit the
- * one with the earliest plain segment wins, whatever their order.
+ * Finds the template for each reading of a path, the most specific first; undefined stands for a reading that matches
+ * none. Nearly every path has one reading. If several templates match a reading, the one whose plain segment comes
+ * earliest wins, in whatever order they are listed.
  */
 export type RouteTable = (target: string) => readonly (string | undefined)[]
 
@@ -19,13 +19,13 @@ export function routeTable(templates: readonly string[]): RouteTable {
   }
 }
 
-/** A template without parameters says most about a path, and no template says least. */
+/** A template without parameters is the most specific; no template is the least specific. */
 function vagueness(template: string | undefined): number {
   if (template === undefined) return 3
   return template.includes('*') ? 2 : template.includes(':') ? 1 : 0
 }
 
-/** Its author may have written it as it is sent, `/caf%C3%A9`. */
+/** Decodes a segment of a template: its author may have written it as it is sent, `/caf%C3%A9`. */
 export function templateSegments(template: string): string[] {
   const segments = template.split('/').filter(part => part !== '')
   return segments.map(part => decoded(part).toLowerCase())
@@ -39,11 +39,11 @@ function decoded(part: string): string {
   }
 }
 
-/** One step of the way: what may follow it, and the template that ends here. */
+/** A node of the tree of templates: the segments that may follow, and the template that ends here. */
 class RouteNode {
   readonly plain = new Map<string, RouteNode>()
   any: RouteNode | undefined
-  /** The template that takes whatever is left. */
+  /** The template that ends in `*` here and so matches any rest. */
   rest: string | undefined
   template: string | undefined
 }

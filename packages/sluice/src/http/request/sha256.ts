@@ -1,6 +1,6 @@
 /**
- * SHA-256 (FIPS 180-4), because a key that opens doors must not be readable where counters are stored, and the one the
- * platform has answers with a promise. `http/sha256.test.ts` compares it with Node's.
+ * SHA-256 (FIPS 180-4). The store must not hold API keys in clear, and the platform's own SHA-256 returns a promise.
+ * `http/sha256.test.ts` compares it with Node's.
  */
 export function sha256(text: string): Uint8Array {
   const message = new TextEncoder().encode(text)
@@ -52,7 +52,7 @@ function turn(word: number, bits: number): number {
   return (word >>> bits) | (word << (32 - bits))
 }
 
-/** The first 32 bits of the fractions of the cube roots (rounds) and square roots (start) of the first primes. */
+/** The first 32 bits of the fractional parts of the cube roots (rounds) and square roots (start) of the first primes. */
 const PRIMES = firstPrimes(64)
 const ROUND = Int32Array.from(PRIMES, prime => fraction(prime, 3n))
 const START = Int32Array.from(PRIMES.slice(0, 8), prime => fraction(prime, 2n))
@@ -63,7 +63,7 @@ function firstPrimes(count: number): number[] {
   return primes
 }
 
-/** Exact: the whole root of prime × 2^(32 × degree), of which the low 32 bits are the fraction. */
+/** Computed exactly: the low 32 bits of the integer root of prime × 2^(32 × degree) are the fractional part. */
 function fraction(prime: number, degree: bigint): number {
   const target = BigInt(prime) << (32n * degree)
   let low = 0n

@@ -5,12 +5,12 @@ import type { ChargedDecision } from '../../limiter/charged-decision.ts'
 type ToldCharge = ChargedDecision['charges'][number]
 
 /**
- * A limit's state with the times it would have if all that is set aside on it were charged now. The store's own times say
- * what happens if no response ever ends: then a reservation lasts for minutes, and only after that does it drain. But
- * responses end, so a caller that went by those times would sleep for nothing.
+ * A limit's state with the times it would have if all its reservations were charged now. The store's own times assume that
+ * no response ever ends: a reservation then lasts for minutes and drains only after that. Responses do end, so a caller
+ * that followed those times would wait too long.
  */
 export function asIfSettled(state: LimitState, charge: ToldCharge): LimitState {
-  // The end of a block, and what is told in an outage, do not depend on reservations.
+  // The end of a block and the times of an outage do not depend on reservations.
   if (charge.blocked || charge.outage !== undefined) return state
   const resetTicks = resetTicksOf(charge)
   const resetAfterMs = resetTicks / TICKS_PER_MS
@@ -35,14 +35,14 @@ function resetTicksOf({ rule, used, at, resetAt }: ToldCharge): number {
   }
 }
 
-/** When the refused cost would fit, or later: a window is whole at its reset. */
+/** When the refused cost fits. For a window this is its reset, which may be later than needed. */
 function retryTicksOf({ rule, used, cost }: ToldCharge, resetTicks: number): number {
   if (cost > rule.limit || rule.kind === 'slots') return Infinity
   if (rule.kind !== 'bucket') return resetTicks
   return Math.ceil(Math.max(0, used + cost * rule.perRequest - rule.full) / rule.perTick)
 }
 
-/** What remains of a length once whole parts are taken off: from above 0 to a whole part. */
+/** The remainder of a length divided by a part, from above 0 up to a whole part (instead of 0). */
 function lastPart(length: number, part: number): number {
   return length === 0 ? 0 : ((length - 1) % part) + 1
 }

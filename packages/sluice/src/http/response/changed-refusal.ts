@@ -2,7 +2,7 @@ import { expected } from '../../errors.ts'
 import { answered } from '../guard/user-function.ts'
 import { PROBLEM_JSON, type Refusal } from './refusal.ts'
 
-/** What a refusal is made of, as the user's own `refuse` sees and may change it. */
+/** A refusal as the user's own `refuse` receives and may change it. */
 export interface RefusalParts {
   status: number
   headers: Record<string, string>
@@ -10,7 +10,7 @@ export interface RefusalParts {
   body: string | object
 }
 
-/** A refusal as the user changes it. Throws where no server could send that. */
+/** The refusal after the user's changes. Throws if no server could send it. */
 export function changed(refusal: Refusal, change: (parts: RefusalParts) => Partial<RefusalParts> | undefined): Refusal {
   const parts = partsOf(refusal)
   const own: unknown = answered(change(parts)) ?? parts

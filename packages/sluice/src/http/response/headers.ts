@@ -7,7 +7,7 @@ import { writeX, writeXBucket } from './headers/x.ts'
 export { type DescribeOptions, type Description, describe, type Shown } from './headers/description.ts'
 export { retryAfterSeconds } from './headers/seconds.ts'
 
-/** The ways to tell a caller about its limits. All but `draft-11` have room for one limit: the binding one. */
+/** The header families that tell a caller about its limits. All but `draft-11` show one limit: the binding one. */
 export type HeaderFamily = 'draft-11' | 'draft-7' | 'draft-6' | 'x' | 'x-bucket'
 
 const X_FIELDS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
@@ -21,7 +21,7 @@ const FIELDS: Readonly<Record<HeaderFamily, readonly string[]>> = {
   'x-bucket': [...X_FIELDS, 'X-RateLimit-Reset-After', 'X-RateLimit-Bucket'],
 }
 
-/** Pairs that give one field two meanings. */
+/** Pairs of families that use one field with two meanings. */
 const RIVALS: readonly (readonly [HeaderFamily, HeaderFamily, field: string])[] = [
   ['draft-11', 'draft-7', 'RateLimit'],
   ['x', 'x-bucket', 'X-RateLimit-Reset'],
@@ -46,16 +46,16 @@ function familyOf(value: unknown): HeaderFamily {
   throw expected('SLUICE_BAD_OPTION', `headers as ${known.join(', ')}, several of them in an array, or false`, value)
 }
 
-/** What `Access-Control-Expose-Headers` has to name for scripts of other origins to see the fields. */
+/** The names that `Access-Control-Expose-Headers` must list so that scripts of other origins can read the fields. */
 export function exposedNames(families: readonly HeaderFamily[]): string {
   return [...new Set([...families.flatMap(family => FIELDS[family]), 'Retry-After'])].join(', ')
 }
 
 /**
  * Appends name, value, name, value … to `out`, for each family. `states` are the limits a caller may know of, each with
- * its description at the same index, and `binding` is the index of the binding one. `at` is the store's clock, epoch
- * milliseconds. `partitions`, where sent, are keyed hashes of the limits' keys in base64. Nothing is written of a limit
- * that is none: `remaining` is `Infinity`.
+ * its description at the same index, and `binding` is the index of the binding one. `at` is the store's clock in epoch
+ * milliseconds. `partitions`, if given, are keyed hashes of the limits' keys in base64. A limit whose `remaining` is
+ * `Infinity` does not limit, so nothing is written for it.
  */
 export function writeFields(
   families: readonly HeaderFamily[],

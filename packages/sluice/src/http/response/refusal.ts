@@ -1,10 +1,10 @@
 import type { Decision, LimitState } from '../../decision.ts'
 import { retryAfterSeconds } from './headers.ts'
 
-/** A whole response in place of the handler's. */
+/** A whole response that replaces the handler's. */
 export interface Refusal {
   readonly status: number
-  /** Beside those of the decision: name, value, name, value … */
+  /** Name, value, name, value …, in addition to the fields of the decision. */
   readonly fields: readonly string[]
   readonly body: string
 }
@@ -18,19 +18,19 @@ const QUOTA = { type: `${TYPES}quota-exceeded`, title: 'Quota Exceeded' }
 const CAPACITY = { type: `${TYPES}temporary-reduced-capacity`, title: 'Temporary Reduced Capacity' }
 const ABUSE = { type: `${TYPES}abnormal-usage-detected`, title: 'Abnormal Usage Detected' }
 
-/** What a guard says of its refusals. */
+/** What a guard sets for its refusals. */
 interface RefusalRules {
   isShared(limit: string): boolean
-  /** Where the limit has one of its own. */
+  /** The limit's own status, if it has one. */
   statusOf(limit: string): number | undefined
-  /** Which part of the wait is added to `Retry-After` at most. */
+  /** The largest share of the wait that is added to `Retry-After`. */
   readonly retryAfterJitter: number
 }
 
 /**
- * The refusal of a decision: 429 for the caller's own quota, 503 for what everybody shares and for an outage, unless the
- * limit that binds has a status of its own. Nothing in it names a key or an address; of a quiet limit, not even that it
- * was the one. `states` are the limits as callers are told.
+ * The refusal of a decision: 429 for the caller's own quota, 503 for a shared limit and for an outage, unless the binding
+ * limit has its own status. It never names a key or an address. For a quiet limit it does not name the limit either.
+ * `states` are the limits as callers are told.
  */
 export function refusalOf(
   decision: Decision,
@@ -59,7 +59,7 @@ export function refusalOf(
   return problemResponse(status, body, seconds)
 }
 
-/** Upwards only, so that callers who were refused together come back apart, and none too early. */
+/** Adds only, so that callers who were refused together come back at different times and none comes back too early. */
 function spread(seconds: number, jitter: number): number {
   return seconds + Math.floor(Math.random() * (jitter * seconds + 1))
 }
@@ -80,7 +80,7 @@ function nameOf({ name }: LimitState): string {
   return name
 }
 
-/** For an address on the list of those that are not served. */
+/** The refusal of an address on the `deny` list. */
 export const DENIED: Refusal = problemResponse(403, {
   title: 'Forbidden',
   status: 403,
@@ -88,7 +88,7 @@ export const DENIED: Refusal = problemResponse(403, {
   message: 'Requests from this address are not served.',
 })
 
-/** For a client that left before its turn came. No one reads it. */
+/** For a client that left while it was delayed, so it does not see this response. */
 export const GONE: Refusal = { status: 499, fields: [], body: '' }
 
 function problemResponse(status: number, body: object, retryAfter?: number): Refusal {

@@ -14,12 +14,12 @@ import { type Description, describe, exposedNames, type HeaderFamily, writeField
 const NOTHING: readonly string[] = []
 const TICK_MS = 1 / TICKS_PER_MS
 
-/** From a decision to what the caller is told. */
+/** Turns a decision into the header fields for the caller. */
 export class ResponseFields {
   readonly exposed: string
   private readonly limits: ReadonlyMap<string, AnsweredLimit>
   private readonly families: readonly HeaderFamily[]
-  /** Makes `pk` of a limit and its key. */
+  /** Makes the parameter `pk` from a limit and its key. */
   private readonly partitionOf: ((limit: string, key: string) => string) | undefined
   private readonly someDelay: boolean
   private readonly someQuiet: boolean
@@ -42,8 +42,8 @@ export class ResponseFields {
   }
 
   /**
-   * Whether the limits have to be looked at once more: a window that has nothing left tells when it has one more unit, and
-   * only a refusal knows that.
+   * Whether the limits must be checked once more without a charge: the fields of a window with nothing left tell when it
+   * has one more unit, and only a refusal knows that time.
    */
   wantsLook(decision: Decision, facts: RequestFacts): boolean {
     if (this.families.length === 0 || !decision.allowed) return false
@@ -52,26 +52,26 @@ export class ResponseFields {
     )
   }
 
-  /** The limits of a decision with the times that callers are told. `look` is the answer to the look `wantsLook` asks for. */
+  /** The limits of a decision with the times that callers are told. `look` is the second check, if `wantsLook` asked for it. */
   told({ limits, charges }: ChargedDecision, look: Decision | undefined): readonly LimitState[] {
     if (look === undefined && !this.someSetAside) return limits
     return limits.map((state, i) => {
       const next = look === undefined ? state : withNext(state, look)
       const { limit } = this.limitOf(state)
-      // A refusal that starts a block tells when the block ends.
+      // A refusal that starts a block keeps its time, which is the end of the block.
       const isWaited = setsAside(limit) && (state.allowed || limit.blockFor === undefined)
       return isWaited ? asIfSettled(next, charges[i]!) : next
     })
   }
 
-  /** Name, value, name, value …: of every limit, as `told`, that the caller may know of. */
+  /** Name, value, name, value … for every limit that the caller may know of. `states` come from `told`. */
   fields(decision: ChargedDecision, states: readonly LimitState[], facts: RequestFacts): readonly string[] {
     const { families } = this
     if (families.length === 0) return NOTHING
     const out: string[] = []
     const shown = states.filter(state => !state.shadow && !this.isHidden(state))
     const described = shown.map(state => this.descriptionOf(state, facts))
-    // A quiet limit may bind and not be shown: then there is no binding one to show.
+    // The binding limit may be quiet and so not shown; `binding` is then -1.
     const binding = shown.findIndex(({ name }) => name === decision.policy)
     writeFields(families, described, shown, binding, decision.at, out, this.partitionsOf(decision, states, shown))
     return out
@@ -87,7 +87,7 @@ export class ResponseFields {
     return shown.map(state => partitionOf(state.name, keys[states.indexOf(state)]!))
   }
 
-  /** How long to wait for the turn: the longest of the limits that delay. */
+  /** How long to delay the request: the longest delay of its limits. */
   delayMs(decision: ChargedDecision, facts: RequestFacts): number {
     if (!this.someDelay) return 0
     let longest = 0
@@ -103,18 +103,18 @@ export class ResponseFields {
     return longest
   }
 
-  /** A limit of everybody's, not of the caller. The bucket of preflights is none of the limits, and by caller. */
+  /** Whether all callers share the limit. The bucket of preflights is not among the limits; it counts by caller. */
   isShared(name: string): boolean {
     const found = this.limits.get(name)
     return found !== undefined && found.limit.key === undefined
   }
 
-  /** Of a refusal by the limit, where it says so. */
+  /** The status of a refusal by this limit, if the limit sets one. */
   statusOf(name: string): number | undefined {
     return this.limits.get(name)?.limit.status
   }
 
-  /** Whether a limit that refused must not be known. */
+  /** Whether a quiet limit refused, which callers must not learn. */
   isQuiet(states: readonly LimitState[]): boolean {
     return states.some(state => !state.allowed && !state.shadow && this.isHidden(state))
   }
@@ -132,7 +132,7 @@ export class ResponseFields {
   }
 }
 
-/** A keyed hash, so that no one else can find out by it who a caller is. */
+/** A keyed hash, so that only the owner of the secret can tell which caller it stands for. */
 function partitions(secret: string): (limit: string, key: string) => string {
   return (limit, key) =>
     base64(sha256(`${secret}\0${hashOf(`${secret}\0${encodeKey([limit, key], limit)}`)}`).subarray(0, 12))
@@ -142,14 +142,14 @@ function base64(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes))
 }
 
-/** Of these only the store knows when one more unit comes free. */
+/** For these, only the store knows when one more unit comes free. */
 const LOOKED_AT: ReadonlySet<string> = new Set(['by sub-window', 'by entry'])
 
 function withNext(state: LimitState, look: Decision): LimitState {
   if (state.remaining > 0) return state
   const looked = look.limits.find(({ name }) => name === state.name)
   if (looked === undefined || looked.retryAfterMs === Infinity) return state
-  // What passes by now was a tick away.
+  // One unit passes by now, so its time was less than a tick away.
   return { ...state, retryAfterMs: Math.max(TICK_MS, looked.retryAfterMs) }
 }
 
@@ -157,7 +157,7 @@ class AnsweredLimit {
   readonly name: string
   readonly index: number
   readonly limit: GuardLimit
-  /** Where the policy is the same for everybody. */
+  /** Set if the policy is the same for every caller. */
   readonly fixed: Description | undefined
   private readonly described = new WeakMap<Policy, Description>()
   private readonly options: { bucket: string; unit?: string }

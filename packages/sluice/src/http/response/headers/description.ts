@@ -3,26 +3,26 @@ import { limitOfPolicy, type Policy } from '../../../policy.ts'
 import { type Pace, paceOf, windowSeconds } from './pace.ts'
 import { integer, printable, quoted } from './structured.ts'
 
-/** What never changes about one limit, as strings made once. */
+/** The constant parts of one limit's headers, built once. */
 export interface Description {
   readonly name: string
   readonly policy: Policy
   readonly pace: Pace
-  /** Of draft 11, `RateLimit-Policy`: `"burst";q=100;w=60`. */
+  /** `RateLimit-Policy` of draft 11: `"burst";q=100;w=60`. */
   readonly policyItem: string
-  /** Of draft 11, `RateLimit`, up to the number: `"burst";r=`. */
+  /** `RateLimit` of draft 11, up to the number: `"burst";r=`. */
   readonly remainingItem: string
-  /** Of drafts 6 and 7, `RateLimit-Policy`: `100;w=60`. Empty without a window, which those drafts require. */
+  /** `RateLimit-Policy` of drafts 6 and 7: `100;w=60`. Empty without a window, which those drafts require. */
   readonly olderPolicy: string
-  /** The opaque id of `X-RateLimit-Bucket`; empty where there is none. */
+  /** The opaque id of `X-RateLimit-Bucket`; empty if there is none. */
   readonly bucket: string
 }
 
-/** The moving part: what `LimitState` and, for a lone limit, `Decision` both have. */
+/** The changing parts, which `LimitState` has and, for a single limit, `Decision` too. */
 export type Shown = Pick<LimitState, 'allowed' | 'limit' | 'remaining' | 'resetAt' | 'resetAfterMs' | 'retryAfterMs'>
 
 export interface DescribeOptions {
-  /** What callers are told to know the limit by; routes that share a limit share it. */
+  /** The id by which callers recognize the limit. Routes that share a limit share its id. */
   readonly bucket?: string
   /** What is counted: a name of the RateLimit Quota Units registry, or any other. Without one, callers assume requests. */
   readonly unit?: string

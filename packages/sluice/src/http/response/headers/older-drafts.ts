@@ -2,8 +2,8 @@ import type { Description, Shown } from './description.ts'
 import { effectiveSeconds } from './seconds.ts'
 import { integer } from './structured.ts'
 
-// Both drafts have one limit to tell about: the binding one. Both call the reset required; where no time would be true
-// it is left out all the same, and a strict reader does without the rest.
+// Both drafts show one limit: the binding one. Both require the reset. If no time would be true, it is left out anyway,
+// although a strict reader then ignores the whole field.
 
 /** Draft 7: one dictionary. */
 export function writeDraft7({ pace }: Description, state: Shown, at: number, out: string[]): void {

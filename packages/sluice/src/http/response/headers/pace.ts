@@ -3,10 +3,10 @@ import { TICKS_PER_MS } from '../../../clock.ts'
 import type { Rate } from '../../../duration.ts'
 import { limitOfPolicy, type Policy } from '../../../policy.ts'
 
-/** How a limit comes free again: what the times in its fields are worked out from. */
+/** How the quota of a limit comes back. The times in its fields are calculated from this. */
 export interface Pace {
   readonly frees: 'steadily' | 'by sub-window' | 'by entry' | 'at the reset' | 'on release'
-  /** Steadily: `count` come free every so many ticks. By sub-window: the length of one. Else 0. */
+  /** If steadily, `count` units come back every `ticks`. If by sub-window, its length in ticks. Otherwise 0. */
   readonly ticks: number
   readonly count: number
 }
@@ -40,14 +40,14 @@ function ticksOf(ms: number): number {
   return Math.round(ms * TICKS_PER_MS)
 }
 
-/** How long a bucket takes to free so many: one product, one quotient, so that rounding it either way is exact below 2^53. */
+/** How long a bucket takes to free `requests`. Multiplies before it divides, so that rounding the result is exact below 2^53. */
 export function ticksToFree(requests: number, { ticks, count }: Pace): number {
   return (requests * ticks) / count
 }
 
 /**
- * The length of the window a policy counts in, in whole seconds, rounded up so that no reader takes the rate for a faster one out of
- * it. 0 where there is none to tell: slots have none, and of a part of a second a reader would make a whole one.
+ * The window of a policy in whole seconds, rounded up so that no reader derives a faster rate from it. 0 if there is none
+ * to tell: slots have no window, and a reader would take a fraction of a second for a whole one.
  */
 export function windowSeconds(policy: Policy): number {
   const ticks = windowTicks(policy)
@@ -69,5 +69,5 @@ function windowTicks(policy: Policy): number {
 }
 
 const DAY_TICKS = 86_400 * TICKS_PER_SECOND
-/** The longest month, so that the time left in any month is within it. Days and weeks as they are without summer time. */
+/** The longest month, so that the time left in any month fits. Days and weeks as if no clock change fell into them. */
 const CALENDAR_DAYS: Readonly<Record<CalendarUnit, number>> = { day: 1, week: 7, month: 31 }

@@ -11,9 +11,10 @@ export function retryAfterSeconds(retryAfterMs: number): number | undefined {
 /**
  * The wait that every family tells, each in its own form: `t`, `reset`, `X-RateLimit-Reset`. Undefined if no time is true.
  *
- * - After a refusal, and with nothing left: until the same cost, or one more unit, passes.
+ * - After a refusal: until the same cost passes.
+ * - With nothing left: until one unit passes.
  * - With something left in a bucket: until there is one more unit; 0 if it is full.
- * - With something left in a window: until the window or sub-window ends, in a log until it is empty.
+ * - With something left in a window: until the window or sub-window ends. In a log: until it is empty.
  */
 export function effectiveMs(pace: Pace, state: Shown, at: number): number | undefined {
   const { allowed, limit, retryAfterMs, resetAfterMs } = state
@@ -33,8 +34,8 @@ export function effectiveSeconds(pace: Pace, state: Shown, at: number): number |
 }
 
 /**
- * A bucket has one more unit when all but that many units have drained. In whole ticks, so that the error of a double does
- * not add a second.
+ * A bucket has one more unit when it lacks one unit less than now. Calculated in whole ticks, so that a rounding error of
+ * a double does not add a second.
  */
 function untilOneMoreMs(pace: Pace, { limit, resetAfterMs }: Shown, remaining: number): number {
   if (remaining >= limit) return 0
@@ -43,8 +44,9 @@ function untilOneMoreMs(pace: Pace, { limit, resetAfterMs }: Shown, remaining: n
 }
 
 /**
- * A window whose counts are not known has one more unit at this time or earlier. In a sliding window this is the time if
- * everything was counted in the newest sub-window: one unit of it leaves a share of 1 / limit into its last sub-window.
+ * The latest time at which a window has one more unit; its counts are not known here. In a sliding window the latest case
+ * is that everything was counted in the newest sub-window: its first unit leaves when 1 / limit of its last sub-window
+ * has passed.
  */
 function latestForOneMoreMs(pace: Pace, { limit, resetAfterMs }: Shown): number {
   if (pace.frees !== 'by sub-window') return resetAfterMs

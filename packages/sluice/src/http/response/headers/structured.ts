@@ -1,4 +1,4 @@
-/** What an Integer of a structured field can hold: fifteen digits (RFC 9651, section 3.3.1). */
+/** The largest Integer of a structured field: fifteen digits (RFC 9651, section 3.3.1). */
 const MAX_INTEGER = 999_999_999_999_999
 
 /** Rounded down into the range of a field. NaN becomes 0, which promises nothing. */
@@ -19,7 +19,7 @@ export function quoted(text: string): string {
   return `"${escaped}"`
 }
 
-/** Printable ASCII as it is, other characters as `%` and two hex digits for each byte: `é` is `%C3%A9`. */
+/** Keeps printable ASCII and writes other characters as `%` and two hex digits for each byte: `é` is `%C3%A9`. */
 export function printable(text: string): string {
   let safe = ''
   for (const byte of new TextEncoder().encode(text)) {
@@ -29,7 +29,7 @@ export function printable(text: string): string {
   return safe
 }
 
-/** Would a reader take this for the inside of a Byte Sequence? One wrong character, and it drops the whole field. */
+/** Whether this is valid inside a Byte Sequence. A reader drops the whole field for one wrong character. */
 export function isBase64(text: string): boolean {
   const { length } = text
   if (length === 0 || length % 4 !== 0) return false
@@ -39,7 +39,7 @@ export function isBase64(text: string): boolean {
   return true
 }
 
-/** A to Z, a to z, 0 to 9 with the `/` just before it, and `+`. */
+/** A to Z, a to z, `/` to `9` (neighbours in ASCII), and `+`. */
 function isDigit64(code: number): boolean {
   return (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || (code >= 47 && code <= 57) || code === 43
 }

@@ -2,14 +2,14 @@ import type { Description, Shown } from './description.ts'
 import { effectiveMs } from './seconds.ts'
 import { integer } from './structured.ts'
 
-/** What most services sent before there was a draft: the reset as whole epoch seconds. */
+/** The headers that most services sent before there was a draft, with the reset in whole epoch seconds. */
 export function writeX({ pace }: Description, state: Shown, at: number, out: string[]): void {
   writeCounts(state, out)
   const waitMs = effectiveMs(pace, state, at)
   if (waitMs !== undefined) out.push('X-RateLimit-Reset', `${integer(Math.ceil((at + waitMs) / 1000))}`)
 }
 
-/** As Discord sends it: the reset to the millisecond, also as a wait, and the id by which callers know a shared limit. */
+/** Discord's headers: the reset to the millisecond, the same as a wait, and an id by which callers recognize a shared limit. */
 export function writeXBucket({ pace, bucket }: Description, state: Shown, at: number, out: string[]): void {
   writeCounts(state, out)
   const waitMs = effectiveMs(pace, state, at)
@@ -23,7 +23,7 @@ function writeCounts(state: Shown, out: string[]): void {
   out.push('X-RateLimit-Limit', `${integer(state.limit)}`, 'X-RateLimit-Remaining', `${integer(state.remaining)}`)
 }
 
-/** To the millisecond, rounded up: `1470173023.123`. */
+/** Seconds to the millisecond, rounded up: `1470173023.123`. */
 function decimalSeconds(ms: number): string {
   return `${integer(Math.ceil(ms)) / 1000}`
 }
