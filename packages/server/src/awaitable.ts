@@ -1,4 +1,4 @@
-/** An answer that may have to be waited for: a store in this process answers at once, another one later. */
+/** A value or a promise of it: a store in this process answers at once, a remote one later. */
 export type Awaitable<T> = T | Promise<T>
 
 export function andThen<T, U>(value: Awaitable<T>, next: (value: T) => U): Awaitable<U> {

@@ -15,7 +15,7 @@ import { type Environment, EXIT, type Invocation, UsageError } from './usage.ts'
 const SOCKET = SETTINGS.adminSocket.flag
 const MERGE = SETTINGS.mergeDomains.flag
 
-/** Each with the flags it takes. */
+/** The commands with the flags they take. */
 const COMMANDS: Readonly<
   Record<string, { flags: readonly string[]; run(call: Invocation): number | Promise<number> }>
 > = {
@@ -28,7 +28,7 @@ const COMMANDS: Readonly<
 }
 const TEXT_FLAGS = new Set([...Object.values(COMMANDS).flatMap(({ flags }) => flags)].filter(flag => flag !== 'json'))
 
-/** Runs `sluice` with these words after it and returns its exit code. */
+/** Runs `sluice` with these arguments and returns its exit code. */
 export async function runCommand(words: readonly string[], environment: Environment): Promise<number> {
   try {
     const { values, positionals } = parseWords(words)

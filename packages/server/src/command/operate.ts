@@ -7,7 +7,7 @@ import { EXIT, type Invocation, UsageError } from './usage.ts'
 
 const { flag, env } = SETTINGS.adminSocket
 
-/** `sluice modes`: the mode of each limit; with a limit and a mode, sets it. */
+/** `sluice modes`: prints the mode of each limit, or sets the mode of one. */
 export async function modes(call: Invocation): Promise<number> {
   const { operands } = call
   if (operands.length === 0) {
@@ -19,7 +19,7 @@ export async function modes(call: Invocation): Promise<number> {
   return print(call, await ask(call, 'POST', '/v1/modes', { limit, mode }), `${limit} is now ${mode}`)
 }
 
-/** `sluice reset`: forgets what is counted for a subject. */
+/** `sluice reset`: clears the counts of a subject. */
 export async function reset(call: Invocation): Promise<number> {
   const { limit } = call.flags
   const body = { ...subjectOf('reset', call), ...(limit !== undefined && { limits: limit.split(',') }) }
@@ -45,7 +45,7 @@ function print({ json }: Invocation, answer: unknown, text: string): number {
   return EXIT.ok
 }
 
-/** Asks the service by its socket; throws what it complains of. */
+/** Calls the service over its admin socket. Throws the error that the service answers. */
 async function ask({ flags, environment }: Invocation, method: string, path: string, body?: object): Promise<unknown> {
   const socketPath = flags[flag] || environment[env]
   if (!socketPath)

@@ -16,7 +16,7 @@ export function requestOf(words: readonly string[]): Record<string, unknown> {
   return { ...subject, cost: costOf(cost) }
 }
 
-/** What is wrong with a request is the caller's to mend. */
+/** Reports an error in the request as a usage error, since the caller has to fix it. */
 export function attempt<T>(read: () => T): T {
   try {
     return read()

@@ -3,15 +3,15 @@ import { readSources } from '../rules/source-files.ts'
 import { SETTINGS } from '../settings.ts'
 import { UsageError } from './usage.ts'
 
-/** Rules of either language, told apart by what stands at their top. */
+/** Rules in Sluice's language or in that of envoyproxy/ratelimit. The names at the top of the file tell which. */
 export type RulesOfEitherKind =
   | { readonly language: 'own'; readonly loaded: LoadedRules }
   | { readonly language: 'envoy'; readonly loaded: LoadedDescriptors }
 
-/** A name at the left edge, or first in a file written as JSON. */
+/** A name at the start of a line, or the first name of a file in JSON. */
 const ENVOY = /^(?:\{\s*)?(["']?)(?:domain|descriptors)\1\s*:/m
 
-/** Throws `RulesFileError` with everything that is wrong; the setting of `serve` is `on`, `off` or left out here too. */
+/** Throws `RulesFileError` with all errors. The setting of `serve` applies here, too: `on`, `off` or undefined. */
 export function rulesAt(path: string, mergeDomains?: string): RulesOfEitherKind {
   if (mergeDomains !== undefined && SETTINGS.mergeDomains.read(mergeDomains) === undefined) {
     throw new UsageError(

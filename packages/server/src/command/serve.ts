@@ -11,7 +11,7 @@ import { msOf, readSettings, SETTINGS, type ServiceSettings } from '../settings.
 import { startError } from './start-error.ts'
 import { type Environment, EXIT, type Invocation, UsageError } from './usage.ts'
 
-/** `sluice serve`: runs until it is told to end, and then answers what it was asked before. */
+/** `sluice serve`: runs until it is told to end, and answers the requests it has before it ends. */
 export async function serve({ operands, flags, environment }: Invocation): Promise<number> {
   const [rules, ...more] = operands
   if (more.length > 0 || (rules !== undefined && flags.rules !== undefined)) {
@@ -23,7 +23,7 @@ export async function serve({ operands, flags, environment }: Invocation): Promi
   const service = await start(settings, log)
   if (service === undefined) return EXIT.ok
   announce(settings, service, log)
-  // Not in the log, which others may read.
+  // This goes to the terminal only: others may read the log.
   if (given !== settings)
     console.log(`For operators: ${pageOf(settings, service.ports.http)}/#token=${settings.adminToken}`)
   process.on('SIGHUP', () => void service.reload())
@@ -35,8 +35,8 @@ export async function serve({ operands, flags, environment }: Invocation): Promi
 }
 
 /**
- * SIGTERM comes while load balancers still send requests here: they are served until the balancers have noticed. Ctrl-C
- * comes from somebody who waits, and ends it at once, as does a second signal.
+ * When SIGTERM arrives, load balancers still send requests here, so the service goes on until they have noticed. Ctrl-C
+ * comes from a user who waits, so it ends the service at once, as does a second signal.
  */
 async function untilEnd(
   service: Service,
@@ -53,7 +53,7 @@ async function untilEnd(
   cut.abort()
 }
 
-/** Waits for the next signal. None of them ends the process by itself: what was asked is answered first. */
+/** Waits for the next signal. No signal ends the process by itself, so that open requests are answered first. */
 function endSignals(): () => Promise<string> {
   const signals = new EventEmitter()
   for (const one of ['SIGINT', 'SIGTERM'] as const) process.on(one, () => signals.emit('signal', one))
@@ -63,7 +63,7 @@ function endSignals(): () => Promise<string> {
   }
 }
 
-/** A worker has its supervisor to look after it: there, nothing is left to do. */
+/** Starts the service. Returns undefined in a worker: its supervisor takes care of the rest. */
 async function start(settings: ServiceSettings, log: Log): Promise<Service | undefined> {
   try {
     if (cluster.isWorker) return await runWorker(settings, log).then(() => undefined)
@@ -74,7 +74,7 @@ async function start(settings: ServiceSettings, log: Log): Promise<Service | und
   }
 }
 
-/** One for all processes of a service: its supervisor hands it to the workers. */
+/** Makes an admin token. A worker uses the one of its supervisor, so that all processes of a service share it. */
 function adminTokenFrom(environment: Environment): string {
   const handed = environment[SETTINGS.adminToken.env]
   return cluster.isWorker && handed !== undefined ? handed : randomBytes(24).toString('base64url')
@@ -94,7 +94,7 @@ function shownHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Warnings of one file; `sluice check` says all of them. */
+/** The warnings of one file; `sluice check` prints all of them. */
 const MOST_WARNINGS = 20
 
 function announce(settings: ServiceSettings, { ports, served }: Service, log: Log): void {

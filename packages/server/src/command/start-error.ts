@@ -1,16 +1,16 @@
 import { WorkerFailed } from '../control/supervisor.ts'
 import { SETTINGS, type ServiceSettings } from '../settings.ts'
 
-/** The service cannot start, and whoever started it can do something about that. */
+/** The service cannot start for a reason that its user can fix. */
 export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
-/** What a process does to listen; a worker asks its primary to bind. */
+/** The system calls of a process that listens. A worker asks its primary to bind. */
 const LISTENING = ['listen', 'bind', 'getaddrinfo']
 const PORTS = ['httpPort', 'grpcPort', 'respPort'] as const
 
-/** What the machine says against a start, as something to do; what else went wrong as it is. */
+/** Turns an error of the operating system into advice. Returns any other error unchanged. */
 export function startError(error: unknown, settings: ServiceSettings): unknown {
   const {
     code = '',

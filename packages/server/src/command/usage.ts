@@ -1,4 +1,4 @@
-/** What a command ends with. */
+/** The exit codes of commands. */
 export const EXIT = { ok: 0, wrong: 1, usage: 2 } as const
 
 export type Environment = Readonly<Partial<Record<string, string>>>
@@ -7,12 +7,12 @@ export type Environment = Readonly<Partial<Record<string, string>>>
 export interface Invocation {
   readonly operands: readonly string[]
   readonly flags: Readonly<Partial<Record<string, string>>>
-  /** Whether a machine reads what it prints. */
+  /** Whether the command prints JSON. */
   readonly json: boolean
   readonly environment: Environment
 }
 
-/** A command that was called with what it cannot work with. */
+/** A command was called with wrong arguments. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

@@ -12,16 +12,16 @@ export interface Ports {
   readonly resp: number
 }
 
-/** The doors of the service, open: one for each language it speaks. */
+/** The open doors of the service: one server for each protocol. */
 export interface Doors {
   readonly ports: Ports
-  /** Hands what doors have counted for themselves to the metrics. */
+  /** Adds the counts that doors keep themselves to the metrics. */
   count(): void
   /** Reads the certificates again. */
   reload(): void
-  /** All go on serving, and ask their clients to connect elsewhere. */
+  /** All doors go on serving and ask their clients to connect elsewhere. */
   drain(): void
-  /** Lets nobody in, answers those inside, and closes all of them. */
+  /** Accepts no more connections, answers open requests, and closes all doors. */
   close(): Promise<void>
 }
 
@@ -30,9 +30,9 @@ interface Closable {
   close(graceMs: number): Promise<void>
 }
 
-/** What the doors of a service have in common. */
+/** What all doors of a service share. */
 export type Background = Pick<HttpOptions, 'metrics' | 'metricsText' | 'site' | 'descriptorList' | 'onError'> & {
-  /** Hears of certificates that were read again: what was wrong, or undefined. */
+  /** Called after certificates were read again, with the error or undefined. */
   readonly onCertificates: (error: unknown) => void
 }
 
@@ -92,7 +92,7 @@ export async function openDoors(settings: ServiceSettings, decider: Decider, bac
   }
 }
 
-/** The socket of operators, if there is to be one. */
+/** Opens the admin socket, if the settings ask for one. */
 export async function openAdminSocket(
   { adminSocket, drainMs }: ServiceSettings,
   decider: Decider,

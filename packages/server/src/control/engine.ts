@@ -12,13 +12,13 @@ import { shown } from '../shown.ts'
 import type { Log } from './log.ts'
 import { type OpenStore, storeFrom } from './store-from.ts'
 
-/** So many warnings about what callers ask are logged, each once. */
+/** At most this many warnings about callers' requests are logged, each once. */
 const MOST_TOLD = 100
 
-/** Rules that are loaded again count where those before them did; and `sluice check`'s warnings are logged anyway. */
+/** Not logged here: reloaded rules share counts with the old ones on purpose, and the warnings of `check` are logged anyway. */
 const EXPECTED_WARNINGS: readonly string[] = ['SLUICE_SAME_NAME', 'SLUICE_SMALL_SLIDING_WINDOW']
 
-/** What decides: a store, rules over it, and what is counted about them. */
+/** The deciding part of a service: a store, the rules over it, and their metrics. */
 export class Engine {
   readonly decider: LocalDecider
   readonly metrics = new Metrics()
@@ -74,7 +74,7 @@ export class Engine {
     this.decider.use(parsed)
   }
 
-  /** Resolves when the store can be asked, or when that takes too long to wait for. */
+  /** Resolves when the store is ready, or when the wait for it has timed out. */
   get connected(): Promise<void> {
     return this.opened.connected
   }
@@ -111,11 +111,11 @@ function headersOf({ responseHeaders, limitHeader, remainingHeader, resetHeader 
   return { limit: limitHeader, remaining: remainingHeader, reset: resetHeader }
 }
 
-/** What the decision endpoint needs of the rules. */
+/** The parts of the rules that the decision endpoint needs. */
 export function siteOf(parsed: ParsedRules): DecideSite {
   const rules: Rules | undefined = parsed.own === undefined ? undefined : readRules(parsed.own)
   const trustProxy = rules?.trustedProxies ?? ['loopback']
-  // This door has no socket without an address.
+  // The decision endpoint listens on TCP only, so every peer has an address.
   const isRange = (range: string) => range !== 'unix'
   const ranges =
     typeof trustProxy === 'number' ? undefined : addressRanges(trustProxy.filter(isRange), 'trusted_proxies')

@@ -1,4 +1,4 @@
-/** One line for each thing that happened. Never a key in one. */
+/** Writes one line per event. No line contains a key. */
 export interface Log {
   info(message: string, details?: object): void
   warn(message: string, details?: object): void
@@ -6,7 +6,7 @@ export interface Log {
 
 type LogLevel = keyof Log
 
-/** `text` is `time level message {"detail":…}`; `json` has all of it in one object a line. */
+/** `text` is `time level message {"detail":…}`; `json` is one object per line. */
 export function consoleLog(format: string): Log {
   const line = format === 'json' ? jsonLine : textLine
   return {

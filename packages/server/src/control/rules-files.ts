@@ -22,23 +22,23 @@ function listed(name: string, shadow: boolean, { current, policy }: RateLimit): 
   return `${name}: ${unit}, shadow_mode: ${shadow}\n`
 }
 
-/** What is served where nobody says otherwise. */
+/** What the service uses if the settings name no rules. */
 export const SAMPLE = fileURLToPath(new URL('../../sample.yaml', import.meta.url))
 
 export interface RulesFilesHooks {
-  /** Takes rules up; one that throws keeps the old ones. */
+  /** Applies new rules. If it throws, the old rules stay. */
   use(rules: ParsedRules): void
   counted(result: 'ok' | 'refused'): void
 }
 
-/** The rules of the service, both kinds, following their files. */
+/** The service's rules of both kinds. They are reloaded when their files change. */
 export class RulesFiles {
   private readonly log: Log
   private readonly hooks: RulesFilesHooks
   private readonly own: LiveRules<LoadedRules> | undefined
   private readonly envoy: LiveRules<LoadedDescriptors> | undefined
 
-  /** Throws `RulesFileError` where the files cannot be used as they are. */
+  /** Throws `RulesFileError` if the files cannot be used. */
   constructor(
     { rules, envoy, mergeDomains }: Pick<ServiceSettings, 'rules' | 'envoy' | 'mergeDomains'>,
     log: Log,
@@ -61,12 +61,12 @@ export class RulesFiles {
     return { own: this.own?.current.parsed, envoy: this.envoy?.current.parsed ?? [] }
   }
 
-  /** Where the rules say counts are kept; '' where they say nothing. */
+  /** The store that the rules name; '' if they name none. */
   get store(): string {
     return this.own?.current.rules.store ?? ''
   }
 
-  /** What each file holds, and what in it is seldom meant. */
+  /** The content of each file and its warnings. */
   reports(context: WarningContext): readonly (RulesReport & { readonly path: string })[] {
     const { own, envoy } = this
     return [
@@ -81,7 +81,7 @@ export class RulesFiles {
     return rules.flatMap(({ name, shadow, limits }) => limits.map(limit => listed(name, shadow, limit))).join('')
   }
 
-  /** Reads all files now: for SIGHUP. False where one of them is wrong, and the old rules stay. */
+  /** Reads all files now, for SIGHUP. Returns false if one of them has an error; its old rules stay. */
   reload(): boolean {
     const reloads = [this.own?.reload(), this.envoy?.reload()]
     return reloads.every(reload => reload?.loaded !== false)

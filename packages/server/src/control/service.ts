@@ -11,11 +11,11 @@ import { RulesFiles } from './rules-files.ts'
 export interface Service extends Omit<Doors, 'count' | 'reload'> {
   /** What is served, for the log. */
   readonly served: Served
-  /** Reads the rules again; false where they are wrong and the old ones stay. */
+  /** Reads the rules again. Returns false if they have errors; the old ones stay. */
   reload(): boolean
 }
 
-/** One process that decides and speaks all protocols. Comes back when all doors are open. Tests bring a clock. */
+/** Starts one process that decides and speaks all protocols. Resolves when all doors are open. Tests pass a clock. */
 export async function startService(settings: ServiceSettings, log: Log, clock?: Clock): Promise<Service> {
   const { engine, keeper } = openEngine(settings, log, clock)
   try {
@@ -51,10 +51,10 @@ export async function startService(settings: ServiceSettings, log: Log, clock?: 
   }
 }
 
-/** The rules of a service, and where it counts. */
+/** The rules of a service and its store, for the log. */
 export interface Served {
   readonly files: ReturnType<RulesFiles['reports']>
-  /** Without a user and a password. */
+  /** The address of the store without user and password. */
   readonly store: string
 }
 
@@ -63,7 +63,7 @@ export function servedBy(keeper: RulesFiles, settings: ServiceSettings): Served 
   return { files: keeper.reports({ store }), store: store.replace(/\/\/[^@]*@/, '//') }
 }
 
-/** What decides, with its rules loaded. */
+/** Opens the engine and loads its rules. */
 export function openEngine(settings: ServiceSettings, log: Log, clock?: Clock): { engine: Engine; keeper: RulesFiles } {
   const keeper = new RulesFiles(settings, log, {
     use: rules => engine.use(rules),
@@ -80,7 +80,7 @@ export function openEngine(settings: ServiceSettings, log: Log, clock?: Clock): 
   return { engine, keeper }
 }
 
-/** What doors need beside a decider, which may be in this process or in another. */
+/** What doors need besides a decider. The decider may be in this process or in another. */
 export function backgroundOf(
   log: Log,
   keeper: RulesFiles,

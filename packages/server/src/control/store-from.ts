@@ -2,27 +2,27 @@ import { Cluster, Redis } from 'ioredis'
 import { type Clock, memoryStore, SluiceError, type Store } from 'sluice'
 import { redisStore, type StoreEvent } from 'sluice/redis'
 
-/** Envoy waits 20 ms for an answer and then goes without. */
+/** Envoy waits 20 ms for an answer by default and then lets the request pass. */
 const DEADLINE_MS = 10
-/** A first connection takes longer. It is waited for before the doors open, and not by whoever comes in first. */
+/** A first connection takes longer. The service waits for it before the doors open, so that no caller has to. */
 const CONNECT_WITHIN_MS = 1000
 
 export interface OpenStore {
   readonly store: Store
   readonly kind: 'memory' | 'redis'
-  /** Resolves when it can be asked, or when that takes too long to wait for. */
+  /** Resolves when the store is ready, or when the wait for it has timed out. */
   readonly connected: Promise<void>
   close(): Promise<void>
 }
 
-/** Whether several processes can keep their counts together there. */
+/** Whether several processes can share their counts in this store. */
 export function isSharedStore(address: string): boolean {
   return address !== '' && address !== 'memory'
 }
 
 /**
- * The store an address names: `memory`, `redis://…`, `rediss://…` or `redis-cluster://a:7000,b:7000`. A clock given is
- * the memory's; Redis has its own.
+ * The store that an address names: `memory`, `redis://…`, `rediss://…` or `redis-cluster://a:7000,b:7000`. Only memory
+ * uses `clock`; Redis has its own.
  */
 export function storeFrom(
   address: string,
@@ -35,7 +35,7 @@ export function storeFrom(
     return { store, kind: 'memory', connected: Promise.resolve(), close: async () => store.close() }
   }
   const client = clientFor(address)
-  // What goes wrong reaches the store by its calls; unheard, an error would end the process.
+  // Failed calls tell the store about errors. An 'error' event without a listener would end the process.
   client.on('error', () => {})
   const store = redisStore(client, { deadline: `${DEADLINE_MS}ms`, connectWait: `${DEADLINE_MS}ms`, onEvent })
   return {
@@ -62,19 +62,19 @@ function firstConnection(client: Redis | Cluster): Promise<void> {
 }
 
 /**
- * Back at a server that was away within a tenth of a second, where ioredis would wait ever longer. Nothing is sent twice:
- * nobody waits any more for what the connection was lost over, and the store is spared the means to tell doubles.
+ * Reconnects within a tenth of a second, where ioredis would wait ever longer. Commands of a lost connection are not sent
+ * again: their callers no longer wait, and the store then never has to recognize duplicates.
  */
 const RETRY_MS = 100
 const CLIENT = { retryStrategy: () => RETRY_MS, autoResendUnfulfilledCommands: false } as const
 
-/** An address may hold a password, so what is wrong with one is told without showing it. */
+/** An address may hold a password, so error messages about it do not show it. */
 function clientFor(address: string): Redis | Cluster {
   try {
     if (address.startsWith('redis-cluster://')) return clusterFor(address)
     if (isRedisUrl(address)) return new Redis(address, CLIENT)
   } catch {
-    // It cannot be read; the error's own words would show it.
+    // The address is invalid. The message of the error would show it.
   }
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
@@ -89,7 +89,7 @@ function isRedisUrl(address: string): boolean {
   return hostname !== '' && /^(\/\d*)?$/.test(pathname)
 }
 
-/** `redis-cluster://user:password@a:7000,b:7000`; throws where it is none. */
+/** Parses `redis-cluster://user:password@a:7000,b:7000`; throws if it is invalid. */
 function clusterFor(address: string): Cluster {
   const [, user, password, hosts = ''] =
     /^redis-cluster:\/\/(?:([^:@]*)(?::([^@]*))?@)?([^@]*?)\/?$/.exec(address) ?? []

@@ -12,7 +12,7 @@ import type { Log } from './log.ts'
 import type { RulesFiles } from './rules-files.ts'
 import { backgroundOf, openEngine, type Service, servedBy } from './service.ts'
 
-/** What a worker tells: questions for the owner of the state, what it counted, what an operator changed, or that it is open. */
+/** A worker's message: calls to the owner of the state, its counts, an operator's change, or the ports of its open doors. */
 export type FromWorker = RemoteCalls | { readonly counts: Counts } | SetMode | { readonly ports: Ports }
 export type ToWorker =
   | { readonly answers: RemoteResults }
@@ -24,29 +24,29 @@ export interface SetMode {
   readonly mode: LimitMode
 }
 
-/** Sets what another process was told. */
+/** Applies a mode that an operator has set in another process. */
 export function setModeIn(decider: Decider, { limit, mode }: SetMode): void {
   try {
     void decider.operations.setMode(limit, mode)
   } catch {
-    // Its rules are newer, and have no such limit.
+    // The rules of this process may be newer and lack the limit.
   }
 }
 
-/** A worker that ends by itself comes back, later each time it does so again soon. */
+/** A worker that ends by itself is replaced, after a longer pause each time this happens again before another one is open. */
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
 
 /**
- * Several processes speak the protocols; state in memory has one owner, this process, which decides for all of them. A
- * shared store needs no owner: there, each worker decides by itself.
+ * Starts several workers that speak the protocols. State in memory belongs to this process, which decides for all workers.
+ * Over a shared store each worker decides by itself.
  */
 export async function startWorkers(settings: ServiceSettings, count: number, log: Log): Promise<Service> {
   const supervisor = new Supervisor(settings, log)
   return supervisor.start(count)
 }
 
-/** The service cannot start; the worker has told why. */
+/** The service cannot start. The worker has already logged why. */
 export class WorkerFailed extends Error {
   override readonly name = 'WorkerFailed'
 }
@@ -59,15 +59,15 @@ class Supervisor {
   private readonly owner: CallTarget & { close(): Promise<void>; reload(): boolean }
   private readonly workers = new Set<Worker>()
   private readonly keeper: RulesFiles
-  /** What operators have set, by limit, and the rules they have set it for: others say their own. */
+  /** The modes that operators have set, by limit. They hold only for the rules `modesUnder`: new rules set their own. */
   private readonly modes = new Map<string, SetMode>()
   private modesUnder: unknown
   private pauseMs = FIRST_PAUSE_MS
-  /** From when all doors are open until they close: who ends in between is replaced. */
+  /** True from when all doors are open until they close. Workers that end in between are replaced. */
   private isServing = false
 
   constructor(settings: ServiceSettings, log: Log) {
-    // Ids that one process seals another must open.
+    // Processes share the secret, since any of them may open a reservation id that another has sealed.
     this.settings = { ...settings, secret: settings.secret || randomBytes(32).toString('hex') }
     this.log = log
     const { engine, keeper } = openEngine(this.settings, log)
@@ -107,7 +107,7 @@ class Supervisor {
     }
   }
 
-  /** The socket of operators is of this process: it outlives workers, and what is set there reaches all of them. */
+  /** This process owns the admin socket: it outlives workers, and its changes reach all of them. */
   private async openSocket(): Promise<{ close(): Promise<void> }> {
     const { engine } = this
     const text = () => this.metrics.text(engine.readings())
@@ -120,7 +120,7 @@ class Supervisor {
     }
   }
 
-  /** Over a shared store each worker decides by itself, and has to be told. */
+  /** Over a shared store each worker decides by itself, so an operator's change is sent to all of them. */
   private operators(): Decider {
     const { decider } = this.engine
     const setMode: OperatorCommands['setMode'] = (limit, mode) => {
@@ -136,7 +136,7 @@ class Supervisor {
     return withOperations(decider, { setMode, shadows })
   }
 
-  /** Where one worker cannot open its doors none will, and it has said why. */
+  /** If one worker cannot open its doors, none of them can. That worker has logged why. */
   private async openAll(count: number, environment: Record<string, string>): Promise<Ports[]> {
     try {
       return await Promise.all(Array.from({ length: count }, () => this.fork(environment)))
@@ -177,7 +177,7 @@ class Supervisor {
       if (!this.isServing) return
       this.fork(environment).then(
         () => this.log.info('another worker has taken its place'),
-        () => {}, // it has ended, and so has a follower
+        () => {}, // the new worker has ended, too; its 'exit' starts the next one
       )
     }, this.pauseMs)
     this.pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * this.pauseMs)
@@ -192,13 +192,13 @@ class Supervisor {
     else send(answers)
   }
 
-  /** In the order they arrive here, so that all workers end with the same. */
+  /** Sends changes on in the order of arrival here, so that all workers end up with the same modes. */
   private remember(mode: SetMode, from?: Worker): void {
     this.currentModes().set(mode.limit, mode)
     this.tell(mode, from)
   }
 
-  /** For workers that come later. */
+  /** The modes to send to workers that start later. */
   private currentModes(): Map<string, SetMode> {
     const { own } = this.keeper.current
     if (own !== this.modesUnder) this.modes.clear()

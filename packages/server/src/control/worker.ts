@@ -9,12 +9,12 @@ import { backgroundOf, openEngine } from './service.ts'
 import { isSharedStore } from './store-from.ts'
 import { type FromWorker, type SetMode, setModeIn, type ToWorker } from './supervisor.ts'
 
-/** How often what was counted here goes to the process that answers Prometheus. */
+/** How often a worker sends its counts to the process that answers Prometheus. */
 const COUNTS_EVERY_MS = 1000
 
-/** One of several processes that speak the protocols; what it is told, it is told by the supervisor. */
+/** Runs one of several processes that speak the protocols. It takes commands only from the supervisor. */
 export async function runWorker(settings: ServiceSettings, log: Log): Promise<void> {
-  // Whoever ends the service tells the supervisor, which lets its workers finish.
+  // Signals end the supervisor, which lets its workers finish.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
   process.once('disconnect', () => process.exit(1))
 
@@ -46,12 +46,12 @@ interface Opened {
   readonly doors: Doors
   readonly metrics: Metrics
   reload(): unknown
-  /** What an operator has told another worker. */
+  /** Applies a mode that an operator has set through another process. */
   setMode(mode: SetMode): void
   close(): Promise<void>
 }
 
-/** Over a store that processes share a worker decides by itself; over memory it asks the owner. */
+/** Over a shared store a worker decides by itself; over memory it asks the owner. */
 async function open(settings: ServiceSettings, log: Log, far: RemoteDecider): Promise<Opened> {
   const quiet: Log = { info: () => {}, warn: log.warn }
   const metrics = new Metrics()
@@ -65,7 +65,7 @@ async function open(settings: ServiceSettings, log: Log, far: RemoteDecider): Pr
         return far.metrics()
       }),
     )
-    // The owner has heard of it, and decides.
+    // The owner decides, and the change was made there.
     const setMode = () => {}
     return { doors, metrics, reload: () => keeper.reload(), setMode, close: async () => keeper.stop() }
   }
@@ -91,7 +91,7 @@ async function open(settings: ServiceSettings, log: Log, far: RemoteDecider): Pr
   }
 }
 
-/** The same decider; what an operator sets in it, all workers are told. */
+/** The same decider, which also tells all workers about a mode that an operator sets. */
 function tellingModes(decider: Decider): Decider {
   return withOperations(decider, {
     setMode(limit, mode) {
@@ -102,7 +102,7 @@ function tellingModes(decider: Decider): Decider {
   })
 }
 
-/** What was counted here since the last time, to the process that adds it up. */
+/** Sends the counts since the last time to the process that adds them up. */
 function report(doors: Doors, metrics: Metrics): void {
   doors.count()
   tell({ counts: metrics.take() })

@@ -5,7 +5,7 @@ import { type Listed, SubjectLists } from './subject-lists.ts'
 
 type AnyLimiter = RulesLimiter<'sync' | 'async'>
 
-/** Sluice's own rules as they are now: a reload replaces them. */
+/** The current rules in Sluice's own language. A reload replaces them. */
 export class CurrentRules {
   private limiter: AnyLimiter | undefined
   private lists = new SubjectLists({ allow: [], deny: [] })
@@ -15,17 +15,17 @@ export class CurrentRules {
     this.limiter = limiter
   }
 
-  /** What the lists say of a subject, before any limit is asked. */
+  /** The verdict of the lists on a subject, which comes before any limit. */
   listed(subject: Attributes): Listed | undefined {
     return this.lists.find(subject)
   }
 
-  /** Undefined where only rules for Envoy are served. */
+  /** Undefined if the service has only rules for Envoy. */
   get ifAny(): AnyLimiter | undefined {
     return this.limiter
   }
 
-  /** For a request: what it brings along must be what the rules name. */
+  /** Checks a request: it may bring only attributes that the rules name. */
   for({ subject, isLenient = false }: Pick<CheckRequest, 'subject' | 'isLenient'>): AnyLimiter {
     const { loaded } = this
     if (!isLenient) loaded.checkAttributes(subject)

@@ -5,8 +5,8 @@ import type { Throttle } from '../resp/throttle/throttle.ts'
 import type { RateLimitService } from '../rls/service.ts'
 
 /**
- * What answers the protocols of the service, one part for each kind of caller. Requests and answers are plain data, so that
- * a process which only speaks protocols can send them to the one that decides.
+ * Decides for the protocols of the service, with one part for each kind of caller. Requests and answers are plain data, so
+ * that a process which only speaks protocols can send them to the one that decides.
  */
 export interface Decider {
   readonly checks: Checks
@@ -17,7 +17,7 @@ export interface Decider {
   readonly throttle: Throttle
 }
 
-/** The same decider, but for some of what operators do. */
+/** The same decider with some operations replaced. */
 export function withOperations(decider: Decider, instead: Partial<OperatorCommands>): Decider {
   const { checks, operations, descriptors, throttle } = decider
   return {
@@ -28,20 +28,20 @@ export function withOperations(decider: Decider, instead: Partial<OperatorComman
   }
 }
 
-/** What programs ask before they serve a request, by the service's own rules. */
+/** The checks that programs make before they serve a request, under the service's own rules. */
 export interface Checks {
   check(request: CheckRequest): Awaitable<DecisionJson>
   peek(request: CheckRequest): Awaitable<DecisionJson>
   reserve(request: CheckRequest, ttlMs: number): Awaitable<Reserved>
-  /** Ends a reservation with what was used, or with nothing; undefined where there is none of that id. */
+  /** Ends a reservation with what was used, or with nothing. Undefined if no reservation has this id. */
   settle(id: string, actual: Actual | undefined): Awaitable<Settlement | undefined>
   explain(request: CheckRequest): Awaitable<readonly Explanation[]>
   limits(): Awaitable<readonly LimitDescription[]>
 }
 
-/** What operators do to limits and to subjects. */
+/** The operations of operators on limits and subjects. */
 export interface OperatorCommands {
-  /** A credit, clamped at full. */
+  /** Gives quota back, up to a full limit. */
   refund(request: CheckRequest): Awaitable<void>
   reset(subject: Attributes, limits: readonly string[] | undefined): Awaitable<void>
   /** Refuses a subject by a limit for a while. */
@@ -51,22 +51,22 @@ export interface OperatorCommands {
   shadows(): Awaitable<readonly ShadowState[]>
 }
 
-/** A subject with what it costs. */
+/** A subject and a cost. */
 export interface CheckRequest {
   readonly subject: Attributes
   readonly cost: number
-  /** Attributes that no rule names are left aside instead of refused: a proxy tells all that it knows. */
+  /** Attributes that no rule names are ignored instead of refused, because a proxy sends all that it knows. */
   readonly isLenient?: boolean
 }
 
-/** A limit as its rules say it. */
+/** A limit as its rules describe it. */
 export interface LimitDescription {
   readonly limit: string
-  /** Who is counted together; none: everybody. */
+  /** The attributes that tell callers apart. If empty, all callers are counted together. */
   readonly key: readonly string[]
-  /** Values of which an attribute must have one. */
+  /** For each attribute, the values of which it must have one. */
   readonly when: Readonly<Record<string, readonly string[]>>
-  /** In words; of each plan where the limit has plans. */
+  /** The policy in words, or one for each plan if the limit has plans. */
   readonly policy: string | Readonly<Record<string, string>>
   readonly mode: LimitMode
 }
@@ -76,11 +76,11 @@ export interface ModeOfLimit {
   readonly mode: LimitMode
 }
 
-/** What was really used: of all limits that a call's cost counts for, or by the names of limits. */
+/** The actual cost: one for all limits that the call's cost counts for, or one by the name of each limit. */
 export type Actual = number | Readonly<Record<string, number>>
 
 export interface Block {
-  /** Which limit refuses; the only one where none is named. */
+  /** The limit that refuses. May be missing if the rules have only one limit. */
   readonly limit?: string
   /** For how long, as `15m`. */
   readonly for: Duration
@@ -88,6 +88,6 @@ export interface Block {
 
 export interface Reserved {
   readonly decision: DecisionJson
-  /** By which the reservation is settled; undefined where it was refused. Nobody can guess it. */
+  /** The id that settles the reservation, which cannot be guessed. Undefined if the reservation was refused. */
   readonly id: string | undefined
 }

@@ -7,17 +7,17 @@ import type { Actual, CheckRequest, Checks, LimitDescription, Reserved } from '.
 import type { Reservations } from './reservations.ts'
 import { type Listed, SubjectLists } from './subject-lists.ts'
 
-/** Of a reservation that passed, where this process keeps too many: some expire every second. */
+/** The wait for a reservation that passed while this process holds too many: some of them expire every second. */
 const NO_ROOM: Partial<DecisionJson> = { allowed: false, reason: 'too-many-holds', retryAfterMs: 1000 }
 
-/** Whoever no limit counts holds nothing, and all of them may have one id. */
+/** A subject that no limit counts reserves nothing, so all such reservations share one id. */
 const EXEMPT = 'exempt'
 const NOTHING_HELD: Settlement = { reserved: 0, charged: 0, overdrawn: false }
 
 export interface ChecksOptions {
   readonly store: { readonly clock: Clock }
   readonly metrics: Metrics
-  /** Told the names of the attributes of a check that no limit applied to. */
+  /** Called with the attribute names of a check that no limit applied to. */
   readonly onNothingApplied: (attributes: readonly string[]) => void
 }
 
@@ -42,7 +42,7 @@ export class LocalChecks implements Checks {
     const { limiter } = this.rules.for(request)
     const listed = this.rules.listed(subject)
     if (listed !== undefined) return this.countListed(listed, startedAt)
-    // Without options, `consume` is at its fastest: a cost of 1 need not be said.
+    // `consume` is fastest without options, and its default cost is 1.
     const decision = cost === 1 ? limiter.consume(subject) : limiter.consume(subject, { cost })
     if (decision instanceof Promise) return decision.then(made => this.count(made, subject, startedAt))
     return this.count(decision, subject, startedAt)
@@ -104,7 +104,7 @@ export class LocalChecks implements Checks {
     return json
   }
 
-  /** No limit was asked: it has no numbers, and trying again later does not help. */
+  /** The decision of a list. It has no numbers, since no limit was asked, and trying again later does not help. */
   private decisionBy({ list }: Listed): DecisionJson {
     const allowed = list === 'allow'
     const at = this.clock.now()

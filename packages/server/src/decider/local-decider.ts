@@ -8,7 +8,7 @@ import { type DescriptorsEvents, type HeaderNames, LocalDescriptors } from './lo
 import { LocalOperations } from './local-operations.ts'
 import { HeldReservations, SealedReservations } from './reservations.ts'
 
-/** What was read from files: Sluice's own rules, and those for envoyproxy/ratelimit. */
+/** The rules from files: in Sluice's own language, and for envoyproxy/ratelimit. */
 export interface ParsedRules {
   readonly own: unknown
   readonly envoy: readonly unknown[]
@@ -21,13 +21,13 @@ export interface LocalOptions
   readonly throttle: Throttle
   readonly onEvent: NonNullable<RlsOptions['onEvent']>
   readonly onDescriptors: DescriptorsEvents
-  /** Which headers Envoy is told to add to its answers; none without it. */
+  /** The headers that Envoy is told to add to its responses; none if undefined. */
   readonly headers?: HeaderNames | undefined
-  /** Seals the ids of reservations in a store that processes share. */
+  /** Seals the ids of reservations if processes share the store. */
   readonly secret: string
 }
 
-/** Decides in this process. State lives in the store, so that rules can be changed under it. */
+/** Decides in this process. The state is in the store, so that rules can change while it runs. */
 export class LocalDecider implements Decider {
   readonly checks: LocalChecks
   readonly operations: LocalOperations
@@ -50,7 +50,7 @@ export class LocalDecider implements Decider {
     this.throttle = throttle
   }
 
-  /** Uses rules from now on, or throws `RulesError` and keeps those it has. */
+  /** Uses these rules from now on, or throws `RulesError` and keeps the old ones. */
   use({ own, envoy }: ParsedRules): void {
     const { store, onEvent, counting, shadow, mergeDomains, onCounted, metrics } = this.options
     const rules =

@@ -13,20 +13,20 @@ import {
   type WireEntry,
 } from '../rls/service.ts'
 
-/** What is probably a mistake in what Envoy asks; told each time. */
+/** Events for probable mistakes in Envoy's requests. They are raised every time. */
 export interface DescriptorsEvents {
   noRules(): void
   unknownDomain(domain: string): void
 }
 
-/** The names of the headers that Envoy is told to add to its answers. */
+/** The names of the headers that Envoy is told to add to its responses. */
 export interface HeaderNames {
   readonly limit: string
   readonly remaining: string
   readonly reset: string
 }
 
-/** Envoy's rate limit service by the descriptor files that are loaded. */
+/** Envoy's rate limit service under the descriptor files that are loaded. */
 export class LocalDescriptors implements RateLimitService {
   private readonly metrics: Metrics
   private readonly on: DescriptorsEvents
@@ -72,7 +72,7 @@ export class LocalDescriptors implements RateLimitService {
   }
 }
 
-/** What the wire carries is what the rules are asked: a member that is undefined is one that is not there. */
+/** Both types describe the same request. They differ only in that here a missing property may be undefined. */
 export function questionOf(request: RateLimitRequest): RlsRequest {
   return request as RlsRequest
 }
@@ -82,7 +82,7 @@ function answerOf({ overall, statuses }: RlsResponse, names: HeaderNames | undef
   return names === undefined ? answer : { ...answer, headers: headersOf(answer.statuses, names) }
 }
 
-/** Of the status that a client has to heed: one that refuses, or else the one with the least left. */
+/** The headers of the status that matters to the client: one that refuses, or else the one with the least left. */
 function headersOf(statuses: readonly Status[], names: HeaderNames): WireEntry[] {
   const left = ({ code, limitRemaining }: Status) => (code === OVER_LIMIT ? -1 : limitRemaining)
   const limited = statuses.filter(({ currentLimit }) => currentLimit !== undefined)
@@ -105,7 +105,7 @@ function statusOf({ code, currentLimit, limitRemaining = 0, durationUntilResetMs
   }
 }
 
-/** A bad request as gRPC tells it; anything else is left as it is. */
+/** Turns a bad request into a gRPC error. Returns any other error unchanged. */
 function told(error: unknown): unknown {
   if (!(error instanceof RlsError)) return error
   return new GrpcError(error.kind === 'InvalidArgument' ? 'INVALID_ARGUMENT' : 'UNAVAILABLE', error.message)

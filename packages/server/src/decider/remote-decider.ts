@@ -4,8 +4,8 @@ import type { Decider } from './decider.ts'
 import { type RemoteCall, type RemoteCalls, RemoteError, type RemoteResults, remotePart } from './wire.ts'
 
 /**
- * Decides by asking the process that owns the state. All that is asked in one turn of the event loop travels in one
- * message, so that under load a message between processes is shared by many decisions.
+ * Decides by asking the process that owns the state. All calls of one turn of the event loop travel in one message, so
+ * that under load many decisions share the cost of a message.
  */
 export class RemoteDecider implements Decider {
   readonly checks: Decider['checks']
@@ -31,7 +31,7 @@ export class RemoteDecider implements Decider {
     }
   }
 
-  /** What the owner has answered. */
+  /** Takes the answers of the owner. */
   receive(answers: RemoteResults): void {
     for (const { id, value, error } of answers) {
       const waiting = this.waiting.get(id)
@@ -41,7 +41,7 @@ export class RemoteDecider implements Decider {
     }
   }
 
-  /** The text for Prometheus, which the owner keeps for all; with `readings` of this process, where each decides by itself. */
+  /** The text for Prometheus, which the owner keeps for all. `readings` are those of this process if it decides by itself. */
   metrics(readings?: Readings): Promise<string> {
     return this.ask('metrics', readings)
   }

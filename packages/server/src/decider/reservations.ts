@@ -3,20 +3,20 @@ import type { Clock, Reservation, SavedReservation } from 'sluice'
 
 export type HeldReservation = Reservation<'sync' | 'async'>
 
-/** Reservations by ids that nobody can guess. */
+/** Keeps reservations under ids that cannot be guessed. */
 export interface Reservations {
-  /** The id it is settled by; undefined where there is no room to keep it. `isEmpty` says that it holds nothing. */
+  /** Returns the id that settles it; undefined if there is no room. `isEmpty` says that it reserves nothing. */
   keep(reservation: HeldReservation, ttlMs: number, isEmpty: boolean): string | undefined
   /**
-   * Ends the one of this id, unless `end` throws; undefined where there is none. For a minute the same id ends it again,
-   * which answers the same: a client that lost the answer may ask once more.
+   * Ends the reservation with this id, unless `end` throws; undefined if there is none. For a minute a second call with
+   * the same id gets the same answer, so that a client that lost the answer may ask again.
    */
   end<T>(id: string, end: (reservation: HeldReservation) => T): T | undefined
 }
 
-/** About a kilobyte each. */
+/** Each takes about a kilobyte. */
 const MOST_KEPT = 2 ** 17
-/** Of those that hold nothing or were ended: beyond so many, the oldest is forgotten. */
+/** How many reservations that are empty or ended to keep. Beyond that, the oldest is dropped. */
 const MOST_LOOSE = 2 ** 14
 const REPLAY_MS = 60_000
 
@@ -25,11 +25,11 @@ interface Kept {
   readonly expiresAt: number
 }
 
-/** Kept in this process, for a store that is. One that has expired was settled at what was reserved. */
+/** Keeps reservations in this process, for a store in memory. An expired one was settled at the reserved cost. */
 export class HeldReservations implements Reservations {
   private readonly clock: Clock
   private readonly held = new Map<string, Kept>()
-  /** What may be forgotten without a loss to anybody else: see `MOST_LOOSE`. */
+  /** Reservations that are empty or ended, so dropping them costs no caller anything: see `MOST_LOOSE`. */
   private readonly loose = new Map<string, Kept>()
 
   constructor(clock: Clock) {
@@ -64,7 +64,7 @@ export class HeldReservations implements Reservations {
     this.loose.delete(oldest!)
   }
 
-  /** Looks at the two that were not looked at for longest, for every one that is added: none stays for good. */
+  /** Checks the two least recently checked reservations for each one that is added, so that no expired one stays. */
   private forgetExpired(): void {
     const now = this.clock.now()
     let looks = 2
@@ -79,7 +79,7 @@ export class HeldReservations implements Reservations {
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Kept by whoever has the id: it is the reservation itself, sealed, so that any replica with the secret can settle it. */
+/** Keeps nothing: the id is the sealed reservation itself, so that any replica with the secret can settle it. */
 export class SealedReservations implements Reservations {
   private readonly secret: Buffer
   private readonly resume: (saved: SavedReservation) => HeldReservation

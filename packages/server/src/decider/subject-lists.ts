@@ -1,20 +1,20 @@
 import { addressRanges } from 'sluice/http'
 import { type AccessEntry, type Attributes, type Explanation, type Rules, readingsOf } from 'sluice/rules'
 
-/** What a list says of a subject: refused whatever the limits say, or let pass and counted nowhere. */
+/** The verdict of a list on a subject: it is refused whatever the limits say, or passes and is counted nowhere. */
 export interface Listed {
   readonly list: 'allow' | 'deny'
-  /** The entry that it is, in words. */
+  /** The entry that matches, in words. */
   readonly entry: string
 }
 
 interface Entry {
   readonly words: string
-  /** Is it so by some reading of each attribute, or by every one? */
+  /** Whether an entry matches by some reading of each attribute, or by every reading. */
   holds(subject: Attributes, among: 'some' | 'every'): boolean
 }
 
-/** The `allow` and `deny` of a rules file. Who is on both is denied. */
+/** The `allow` and `deny` lists of a rules file. A subject on both is denied. */
 export class SubjectLists {
   private readonly allow: readonly Entry[]
   private readonly deny: readonly Entry[]
@@ -25,14 +25,14 @@ export class SubjectLists {
   }
 
   find(subject: Attributes): Listed | undefined {
-    // Where servers read an attribute differently, one reading is enough to deny, and all must agree to allow.
+    // If servers read an attribute differently, one matching reading is enough to deny, but all must match to allow.
     const denied = this.deny.find(entry => entry.holds(subject, 'some'))
     if (denied !== undefined) return { list: 'deny', entry: denied.words }
     const allowed = this.allow.find(entry => entry.holds(subject, 'every'))
     return allowed && { list: 'allow', entry: allowed.words }
   }
 
-  /** In place of what the limits would say. */
+  /** The decision in place of that of the limits. */
   explain(subject: Attributes): Explanation[] | undefined {
     const listed = this.find(subject)
     if (listed === undefined) return undefined

@@ -3,7 +3,7 @@ import type { Readings } from '../metrics/metrics.ts'
 import { freshVerdict, type ThrottleVerdict } from '../resp/throttle/throttle.ts'
 import type { Decider } from './decider.ts'
 
-/** The parts of a decider that are asked method by method, with the arguments as they are. */
+/** The parts of a decider whose method calls are sent to another process with their arguments. */
 const METHODS = {
   checks: ['check', 'peek', 'reserve', 'settle', 'explain', 'limits'],
   operations: ['refund', 'reset', 'block', 'setMode', 'modes', 'shadows'],
@@ -40,7 +40,7 @@ interface ErrorText {
 
 export type RemoteResults = readonly { readonly id: number; readonly value?: unknown; readonly error?: ErrorText }[]
 
-/** An error of the deciding process, with what callers may be told by. */
+/** An error of the deciding process, with the codes that decide what callers are told. */
 export class RemoteError extends Error {
   override readonly name = 'FarError'
   readonly code: string | undefined
@@ -53,14 +53,14 @@ export class RemoteError extends Error {
   }
 }
 
-/** The deciding process, as far as questions go. */
+/** The parts of the deciding process that answer calls. */
 export interface CallTarget {
   readonly decider: Decider
-  /** What Prometheus reads; of a process that decides by itself, with its own readings. */
+  /** The metrics for Prometheus. A process that decides by itself passes its own readings. */
   metrics(readings?: Readings): string
 }
 
-/** Answers all questions of a message together; at once where all of them are decided in this process. */
+/** Answers all calls of a message together, and at once if all of them are decided in this process. */
 export function answerAll(owner: CallTarget, asked: readonly RemoteCall[]): Awaitable<RemoteResults> {
   const answers = asked.map(question => answerOne(owner, question))
   return answers.some(one => one instanceof Promise) ? Promise.all(answers) : (answers as RemoteResults)

@@ -3,12 +3,12 @@ import { BadRequest } from './http-answer.ts'
 import { isLoopback, Token } from './token.ts'
 
 /**
- * What a call needs. `page` and `check` must come from this service's own pages where a browser on this machine may have sent
- * them; `check` and `decide` need the check token where one is set; `admin` needs the admin token.
+ * The right that a call needs. `check` and `decide` need the check token if one is set; `admin` needs the admin token. If a
+ * browser on this machine may have sent a `page` or `check` call, it must come from this service's own pages.
  */
 export type Right = 'page' | 'decide' | 'check' | 'admin'
 
-/** What a gate looks at in a request. */
+/** The parts of a request that decide about its rights. */
 export interface Caller {
   readonly authorization: string | undefined
   readonly host: string | undefined
@@ -25,7 +25,7 @@ export interface Authorizer {
 export interface AuthorizerOptions {
   readonly adminToken: string
   readonly checkToken: string
-  /** Names of this service, separated by commas. */
+  /** The host names of this service, separated by commas. */
   readonly hosts: string
 }
 
@@ -34,13 +34,12 @@ const OPERATORS =
   'operators need a token: set SLUICE_ADMIN_TOKEN, or set SLUICE_ADMIN_SOCKET and use sluice modes, reset and block'
 const HOST = /^(?:\[([^\]]*)\]|([^:]*))(?::\d+)?$/
 
-/** Only the user who runs the service can open its admin socket, so whoever comes in there may do everything. */
+/** Only the user who runs the service can open its admin socket, so every call through it has every right. */
 export const socketAuthorizer: Authorizer = { pass: () => {} }
 
 /**
- * The gate of the ports. An address proves nothing here: a proxy on this machine brings everybody in from loopback, so that
- * operators need a token. Nor does a connection from loopback mean that a program of this machine asks: it may be a browser
- * that shows a foreign page.
+ * Checks calls to the ports. An address proves nothing here: behind a proxy on this machine every call comes from loopback,
+ * so operators need a token. A connection from loopback may also come from a browser that shows a foreign page.
  */
 export class TokenAuthorizer implements Authorizer {
   private readonly admin: Token | undefined
@@ -53,7 +52,7 @@ export class TokenAuthorizer implements Authorizer {
     this.hosts = new Set(['localhost', ...hosts.toLowerCase().split(',')])
   }
 
-  /** Whether this token may check; an operator may, too. */
+  /** Whether this token may check; the admin token may, too. */
   checks(authorization: string | undefined): boolean {
     return this.check === undefined || this.check.opens(authorization) || this.operates(authorization)
   }

@@ -6,14 +6,14 @@ import { BadRequest } from './http-answer.ts'
 export const MOST_ATTRIBUTES = 64
 export const MOST_IN_A_BATCH = 1000
 
-/** A parsed body as a map, or the caller's mistake. */
+/** The parsed body as a map; throws `BadRequest` if it is not one. */
 export function mapOf(text: string): Record<string, unknown> {
   const body = parse(text)
   if (isMap(body)) return body
   throw notAMap(body)
 }
 
-/** One question, or several in an array. */
+/** One check, or several in an array. */
 export function checkRequestsOf(text: string): CheckRequest | readonly CheckRequest[] {
   const body = parse(text)
   if (!Array.isArray(body)) return checkRequestOf(body)
@@ -23,7 +23,7 @@ export function checkRequestsOf(text: string): CheckRequest | readonly CheckRequ
   return body.map(checkRequestOf)
 }
 
-/** `cost` is what it costs, 1 without it; all else is what is known about the subject. */
+/** `cost` is 1 if missing. All other properties are attributes of the subject. */
 export function checkRequestOf(body: unknown): CheckRequest {
   if (!isMap(body)) throw notAMap(body)
   const { cost = 1, ...subject } = body
@@ -55,7 +55,7 @@ function notAMap(body: unknown): BadRequest {
   return new BadRequest(400, `expected a JSON object such as {"ip":"203.0.113.7","cost":1}, got ${shown(body)}`)
 }
 
-/** A cost as a query or a command line has it; what is none stays as it came, for the message. */
+/** A cost from a query or a command line. Text that is not a cost is returned unchanged, for the error message. */
 export function costOf(text: string): number | string {
   const cost = /^\d+$/.test(text) ? Number(text) : NaN
   return Number.isSafeInteger(cost) ? cost : text

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { StoreUnavailable } from 'sluice'
 
-/** What a route answers. */
+/** The response of a route. */
 export interface HttpAnswer {
   readonly status: number
   readonly body: string | Buffer
@@ -23,7 +23,7 @@ export class BadRequest extends Error {
   }
 }
 
-/** What the library says to whoever misuses it, here or in the process that decides. An outage is nobody's misuse. */
+/** Whether the library threw this because of the caller's mistake, here or in the deciding process. An outage is not one. */
 export function isMisuse(error: unknown): error is Error {
   const { code } = Object(error) as { code?: unknown }
   return error instanceof Error && !(error instanceof StoreUnavailable) && String(code).startsWith('SLUICE_')
@@ -32,7 +32,7 @@ export function isMisuse(error: unknown): error is Error {
 export const JSON_TYPE = 'application/json'
 export const MOST_BYTES = 1_048_576
 
-/** Reads a body; one that came whole in its first piece, as most do, is not waited for any longer. */
+/** Reads a body. Most bodies arrive whole in the first chunk; this does not wait any longer for those. */
 export function readBody(request: IncomingMessage, then: (error: BadRequest | undefined, text: string) => void): void {
   const length = Number(request.headers['content-length'] ?? NaN)
   const chunks: Buffer[] = []
@@ -43,7 +43,7 @@ export function readBody(request: IncomingMessage, then: (error: BadRequest | un
     isRead = true
     if (error !== undefined) return then(error, '')
     const whole = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-    // Bytes that are no text would all become the same sign, and different callers one.
+    // Decoding invalid bytes would turn them all into one character, so that different callers would become one.
     if (!isUtf8(whole)) return then(new BadRequest(400, 'expected a body in UTF-8'), '')
     then(undefined, whole.toString('utf8'))
   }

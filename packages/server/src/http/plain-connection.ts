@@ -5,20 +5,20 @@ import type { QueuedResponse, ResponseQueue } from '../net/response-queue.ts'
 import { type HttpAnswer, JSON_TYPE } from './http-answer.ts'
 import type { PlainHead, PlainHeads } from './plain-head.ts'
 
-/** What a connection needs of the door it came in by. */
+/** What a plain connection needs from its server. */
 export interface PlainConnectionHost {
   readonly heads: PlainHeads
-  /** All that go the short way now. */
+  /** All connections that are read here and not by Node. */
   readonly open: Set<PlainConnection>
   readonly isDraining: boolean
   readonly keepAliveMs: number
-  /** What an answer says of it. */
+  /** The header lines of a response that announce `keepAliveMs`. */
   readonly keepAlive: string
-  /** Until somebody who has connected has to say something. */
+  /** How long a new connection may send nothing. */
   readonly firstWordMs: number
-  /** Has it answered, now or later. */
+  /** Answers the request through `connection.answer`, now or later. */
   serve(head: PlainHead, body: string, connection: PlainConnection): void
-  /** Node's own way, for good. */
+  /** Hands the connection to Node's HTTP server for good. */
   takeTheLongWay(socket: Socket): void
 }
 
@@ -26,19 +26,19 @@ const CLOSE = 'Connection: close\r\n'
 const SILENT = `HTTP/1.1 408 Request Timeout\r\n${CLOSE}\r\n`
 
 /**
- * The short way of a connection: requests that come whole in one piece, one after the other, with a plain head and a body as
- * long as it says. They are most of what a service is asked, and go without all that HTTP may be beside. With the first that is
- * any different the connection is Node's.
+ * A fast path for a connection whose requests arrive one after the other, each whole in one chunk, with a plain head and a
+ * body of the announced length. Most requests to a service are like that, and this skips the rest of HTTP for them. The
+ * first request of another form hands the connection to Node's HTTP server.
  */
 export class PlainConnection implements QueuedResponse {
   private readonly socket: Socket
   private readonly host: PlainConnectionHost
   private hasAsked = false
   private isBusy = false
-  /** The other side has said all it had to say. */
+  /** The client has ended its side of the connection. */
   private isEnding = false
   private ready: HttpAnswer | undefined
-  /** What came before the answer to what came before it. */
+  /** Bytes that arrived while the request before them was being answered. */
   private held: Buffer | undefined
   private readonly take = (chunk: Buffer) => this.read(chunk)
   private readonly timeOut = () => this.giveUp()
@@ -65,13 +65,13 @@ export class PlainConnection implements QueuedResponse {
     return this.socket.remoteAddress
   }
 
-  /** Has an answer leave with the others of its turn. */
+  /** Queues an answer, which is sent with the others of this turn of the event loop. */
   answer(answer: HttpAnswer, queue: ResponseQueue): void {
     this.ready = answer
     queue.put(this)
   }
 
-  /** One write; whoever was asked to leave, or wants to, is let go after it. */
+  /** Writes the answer at once, and closes the connection after it if the server drains or the client has ended its side. */
   leave(): void {
     const { socket, host, held } = this
     const isLast = this.isEnding || (host.isDraining && held === undefined)
@@ -89,7 +89,7 @@ export class PlainConnection implements QueuedResponse {
     this.socket.destroy()
   }
 
-  /** Goes, unless somebody waits for an answer. */
+  /** Closes the connection unless a request is being answered. */
   closeIfIdle(): void {
     if (!this.isBusy) this.socket.destroySoon()
   }
@@ -104,7 +104,7 @@ export class PlainConnection implements QueuedResponse {
     const text = chunk.toString('latin1')
     const start = heads.endIn(text)
     const head = start === -1 ? undefined : heads.read(text.slice(0, start))
-    // Whoever does not take in what it asks for is watched by Node, too.
+    // A client that does not read its responses goes to Node as well, whose timeouts then apply.
     if (head === undefined || chunk.length !== start + head.length || this.socket.writableLength > 0) {
       this.handOver(chunk)
       return
@@ -146,7 +146,7 @@ function utf8Of(bytes: Buffer): string | undefined {
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined
 }
 
-/** As Node writes it. */
+/** The same bytes that Node would write. */
 function textOf({ status, body, type = JSON_TYPE, fields }: HttpAnswer, connection: string): string {
   const length = Buffer.byteLength(body)
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n`
@@ -157,7 +157,7 @@ function textOf({ status, body, type = JSON_TYPE, fields }: HttpAnswer, connecti
 let dateText = ''
 let dateUntil = 0
 
-/** A new one each second. */
+/** The Date field, renewed each second. */
 function dateOf(now: number): string {
   if (now >= dateUntil || now < dateUntil - 1000) {
     dateText = new Date(now).toUTCString()

@@ -1,9 +1,9 @@
 import type { ApiRoute } from './route.ts'
 
-/** The head of a request of which nothing but its body differs from the next one. */
+/** A head that callers send again and again with different bodies. */
 export interface PlainHead {
   readonly route: ApiRoute
-  /** Of its body, in bytes. */
+  /** The length of the body in bytes. */
   readonly length: number
   readonly authorization: string | undefined
   readonly host: string | undefined
@@ -13,14 +13,14 @@ export interface PlainHead {
 const END = '\r\n\r\n'
 const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/
 const LENGTH = /^\d{1,6}$/
-/** Callers of one kind differ in the lengths of their bodies; of who sends ever new heads nothing is kept for long. */
+/** Enough for heads that differ only in the length of the body. A caller that sends ever new heads only empties the cache. */
 const MOST_KNOWN = 1000
 const LONGEST = 4096
 
 /**
- * Reads heads that can be understood in one way only: HTTP/1.1, a POST of the API that anybody may call who may check, one
- * length, no coding, no wish about the connection. All others are Node's to read: this must never see in a request anything
- * else than Node does. Most callers send the same head again and again, so each is read once.
+ * Reads only unambiguous heads: HTTP/1.1, a POST to a check route of the API, one length, no transfer coding, no
+ * connection options. Node reads all others, because this must never understand a request differently than Node does.
+ * Most callers send the same head again and again, so each head is parsed once.
  */
 export class PlainHeads {
   private readonly routes: ReadonlyMap<string, ApiRoute>
@@ -37,14 +37,14 @@ export class PlainHeads {
     return end === -1 || end > LONGEST ? -1 : end + END.length
   }
 
-  /** `head` up to and with its empty line. */
+  /** `head` includes the empty line that ends it. */
   read(head: string): PlainHead | undefined {
     const known = this.known.get(head)
     if (known !== undefined) return known
     const read = this.readAnew(head)
     if (read === undefined) return undefined
     if (this.known.size >= MOST_KNOWN) this.known.clear()
-    // A copy: a part of a text keeps all of it.
+    // Stores a copy: a slice would keep the whole chunk in memory.
     this.known.set(Buffer.from(head, 'latin1').toString('latin1'), read)
     return read
   }
@@ -63,12 +63,12 @@ export class PlainHeads {
   }
 }
 
-/** What says how the rest is to be read, or something about the connection that only Node knows to do. */
+/** Fields that change how the body is read or what happens to the connection. Only Node handles them. */
 const SPECIAL = ['transfer-encoding', 'expect', 'upgrade', 'trailer', 'te', 'keep-alive', 'http2-settings']
-/** What decides here: more than one of it could be read in more than one way. */
+/** Fields that are used here. If one of them is repeated, the request is ambiguous, so Node reads it. */
 const LONE = ['host', 'content-length', 'connection', 'authorization', 'origin']
 
-/** By name in lower case, with whatever space there is at their ends; undefined where something is not plain. */
+/** The fields by lower-case name; values may end in spaces. Undefined if a field is not plain. */
 function fieldsOf(lines: readonly string[]): Map<string, string> | undefined {
   const fields = new Map<string, string>()
   for (const line of lines) {

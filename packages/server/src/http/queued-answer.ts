@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http'
 import type { QueuedResponse, ResponseQueue } from '../net/response-queue.ts'
 import { type HttpAnswer, send } from './http-answer.ts'
 
-/** Answers a request that Node has read, with the others of its turn. */
+/** Answers a request that Node has read, together with the other answers of this turn of the event loop. */
 export function reply(queue: ResponseQueue, response: ServerResponse, answer: HttpAnswer): void {
   const ready = new QueuedAnswer(response, answer)
-  // Its connection has not seen the answer before it: a pipeline. What that takes in Node bounds by what is on its way out.
+  // A pipelined request whose predecessor is not answered yet. Write at once: Node limits pipelines by the bytes written.
   if (response.socket === null) queue.putNow(ready)
   else queue.put(ready)
 }

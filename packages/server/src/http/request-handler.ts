@@ -16,11 +16,11 @@ export interface RequestHandlerOptions {
   readonly decider: Decider
   readonly authorizer: Authorizer
   readonly metrics: Metrics
-  /** What Prometheus reads; of several processes, what all of them counted. */
+  /** The metrics for Prometheus, summed over all processes. */
   readonly metricsText: () => Awaitable<string>
-  /** Rules change while the door is open. */
+  /** A function, since rules change while the server runs. */
   readonly site: () => DecideSite
-  /** The rules for Envoy, a line for each. */
+  /** The rules for Envoy, one per line. */
   readonly descriptorList: () => string
   readonly onError: (error: unknown) => void
 }
@@ -32,11 +32,11 @@ export function callerOf({ headers, socket }: IncomingMessage): Caller {
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 const SOON = { 'Retry-After': '1' }
-/** What can be read beside the API. */
+/** The pages besides the API. */
 const HEALTH = ['/healthz', '/readyz', '/healthcheck']
 const PAGES = ['/', ...HEALTH, '/metrics', '/openapi.json', '/rlconfig']
 
-/** Knows what to answer; who asks, and how the answer gets there, is the door's. */
+/** Finds the answer to a request. The server reads the request and sends the answer. */
 export class RequestHandler {
   isDraining = false
   private readonly options: RequestHandlerOptions
@@ -50,12 +50,12 @@ export class RequestHandler {
     return this.routes.get(`${method === 'HEAD' ? 'GET' : method} ${path}`)
   }
 
-  /** Of a call that was let in: `text` is its body, or its query. */
+  /** Answers a call that was authorized. `text` is its body or its query. */
   api(route: ApiRoute, text: string): Awaitable<HttpAnswer> {
     return route.answer(text, this.options.decider)
   }
 
-  /** Whatever is not of the API. */
+  /** Answers requests that are not calls of the API. */
   other(path: string, query: string, request: IncomingMessage): Awaitable<HttpAnswer> {
     if (path === '/v1/decide' || isAsked(request)) return this.decide(query, request)
     const isHealth = HEALTH.includes(path)
@@ -68,7 +68,7 @@ export class RequestHandler {
         return !this.isDraining
           ? { status: 200, body: 'ready\n', type: 'text/plain' }
           : { status: 503, body: 'not ready\n', type: 'text/plain' }
-      // envoyproxy/ratelimit's own, for probes that know it by that.
+      // The path that envoyproxy/ratelimit has, so that existing probes keep working.
       case '/healthcheck':
         return { status: this.isDraining ? 500 : 200, body: this.isDraining ? '' : 'OK', type: 'text/plain' }
       case '/rlconfig':
@@ -86,7 +86,7 @@ export class RequestHandler {
     }
   }
 
-  /** A caller's mistake is told; of ours, only that there was one. */
+  /** Tells callers about their own mistakes. Of an internal error it tells only that there was one. */
   told(error: unknown): HttpAnswer {
     if (error instanceof BadRequest) return problem(error.status, error.message, error.fields)
     if (error instanceof StoreUnavailable) return problem(503, 'the store cannot be asked now', SOON)

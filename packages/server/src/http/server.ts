@@ -17,32 +17,32 @@ export interface HttpOptions extends RequestHandlerOptions {
   /** A port, or a unix socket for the user who runs the service. */
   readonly where: { readonly host: string; readonly port: number } | { readonly path: string }
   readonly bounds?: Partial<Bounds>
-  /** Without them, HTTP in clear. */
+  /** Without certificates the server speaks unencrypted HTTP. */
   readonly certificates?: Certificates | undefined
 }
 
 export interface HttpDoor {
   /** -1 for a unix socket. */
   readonly port: number
-  /** Goes on serving, but answers `/readyz` with 503 and ends each connection with the answer it is given next. */
+  /** Goes on serving, but answers `/readyz` with 503 and closes each connection after its next answer. */
   drain(): void
-  /** Accepts no connection, answers what was asked, and closes; after `graceMs` whatever is left. */
+  /** Accepts no more connections, answers the requests it has, and closes. Cuts off what is left after `graceMs`. */
   close(graceMs: number): Promise<void>
 }
 
-/** Slow and large clients are bounded by what Node checks, and told in its words; bodies by `readBody`. */
+/** Node's own checks limit slow clients and large heads, and Node answers those; `readBody` limits bodies. */
 export const BOUNDS = {
   headersTimeout: 5000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1000,
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16_384,
-  /** Until a client that does not read its answers is cut off. */
+  /** How long a client may leave its answers unread before it is cut off. */
   stuckMs: 30_000,
 }
 export type Bounds = Readonly<typeof BOUNDS>
 
-/** How soon a connection is closed whose last answer is out, while the door closes. */
+/** How soon a connection is closed after its last answer, while the server closes. */
 const SWEEP_MS = 10
 
 export async function startHttp(options: HttpOptions): Promise<HttpDoor> {
@@ -74,7 +74,7 @@ function serverOf(certificates: Certificates | undefined, bounds: Bounds): Serve
   return server
 }
 
-/** Every connection starts on the short way of `PlainConnection`; Node's own begins where that ends. */
+/** Every connection starts as a `PlainConnection`, which hands it to Node's HTTP server if needed. */
 class HttpConnections implements PlainConnectionHost {
   readonly heads = new PlainHeads(API)
   readonly open = new Set<PlainConnection>()
@@ -86,7 +86,7 @@ class HttpConnections implements PlainConnectionHost {
   private readonly server: Server
   private readonly handler: RequestHandler
   private readonly queue: ResponseQueue
-  /** Whoever has connected, also before TLS has begun. */
+  /** All connected sockets, including those that have not begun TLS. */
   private readonly sockets = new Set<Socket>()
 
   constructor(options: HttpOptions, bounds: Bounds, server: Server) {
@@ -110,7 +110,7 @@ class HttpConnections implements PlainConnectionHost {
     return this.handler.isDraining
   }
 
-  /** A plain request, whoever asks it. */
+  /** Serves a plain request. */
   serve(head: PlainHead, body: string, connection: PlainConnection): void {
     const { authorizer, metrics } = this.options
     this.attempt(
@@ -127,11 +127,11 @@ class HttpConnections implements PlainConnectionHost {
     this.handler.isDraining = true
   }
 
-  /** Lets nobody in any more; of those inside, each is let go when it has its answer. */
+  /** Accepts no more connections, and closes each open one when its request is answered. */
   async close(graceMs: number): Promise<void> {
     this.drain()
     const closed = new Promise<void>(resolve => this.server.close(() => resolve()))
-    // One that was asked something stays open after its answer, for as long as its client likes.
+    // After its answer a connection stays open until its client closes it, so idle ones are closed here.
     const sweep = setInterval(() => this.closeIdle(), SWEEP_MS)
     const grace = setTimeout(() => this.closeAll(), graceMs)
     this.closeIdle()
@@ -171,7 +171,7 @@ class HttpConnections implements PlainConnectionHost {
   private api(route: ApiRoute, query: string, request: IncomingMessage, response: ServerResponse): void {
     const { handler } = this
     try {
-      // Nobody has to take in the body of a stranger.
+      // The body of a refused caller is not read.
       this.options.authorizer.pass(route.right, callerOf(request))
     } catch (error) {
       reply(this.queue, response, handler.told(error))
@@ -193,7 +193,7 @@ class HttpConnections implements PlainConnectionHost {
     this.attempt(work, answer => reply(this.queue, response, answer))
   }
 
-  /** Hands on what `work` answers, now or later, or what its error tells. */
+  /** Passes on the answer of `work`, now or later, or the answer to its error. */
   private attempt(work: () => Awaitable<HttpAnswer>, put: (answer: HttpAnswer) => void): void {
     const { handler } = this
     try {

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { isIP } from 'node:net'
 
-/** A secret that callers must bring. How long comparing takes tells nothing about it, nor about its length. */
+/** A secret that callers must send. The time of the comparison reveals neither the secret nor its length. */
 export class Token {
   private readonly digest: Buffer
 
@@ -9,7 +9,7 @@ export class Token {
     this.digest = digestOf(secret)
   }
 
-  /** The value of an Authorization header: `Bearer …`. */
+  /** Takes the value of an Authorization header: `Bearer …`. */
   opens(authorization: string | undefined): boolean {
     const given = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
     return given !== undefined && timingSafeEqual(digestOf(given), this.digest)
@@ -20,7 +20,7 @@ function digestOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }
 
-/** A peer on this machine; a unix socket has no address. */
+/** Whether the peer is on this machine. A unix socket has no address. */
 export function isLoopback(address: string | undefined): boolean {
   const plain = address?.replace(/^::ffff:/i, '') ?? ''
   if (isIP(plain) === 4) return plain.startsWith('127.')

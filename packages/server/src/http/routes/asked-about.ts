@@ -4,23 +4,23 @@ import type { Attributes } from 'sluice/rules'
 import { BadRequest } from '../http-answer.ts'
 import type { DecideQuery } from './decide-query.ts'
 
-/** Traefik and Caddy say it in the first, nginx by custom in the second. */
+/** Traefik and Caddy send the first, nginx configurations usually the second. */
 const URI = ['x-forwarded-uri', 'x-original-uri']
 const METHOD = ['x-forwarded-method', 'x-original-method']
 
-/** Does it say which request it asks about? */
+/** Whether the call says which request it asks about. */
 export function isAsked({ headers }: IncomingMessage): boolean {
   return URI.some(name => headers[name] !== undefined)
 }
 
-/** The request that a trusted proxy asks about, with what the address it asks at says beside. */
+/** The attributes of the request that a trusted proxy asks about, with those that its query adds. */
 export function askedAbout(request: IncomingMessage, ip: string, query: DecideQuery): Attributes {
   const uri = said(request, URI)
   if (uri === undefined) {
     throw new BadRequest(400, 'expected X-Forwarded-Uri or X-Original-URI: which request is it about?')
   }
   const headers = [...query.headers].map(([attribute, header]) => [attribute, headerOf(request, header) ?? ''] as const)
-  // An empty value is a variable of the proxy that holds nothing: nobody is signed in.
+  // Proxies send an empty value for a variable that is not set, for example if no user is signed in.
   const more = [...query.attributes, ...headers].filter(([, value]) => value !== '')
   return {
     ...Object.fromEntries(more),
@@ -29,14 +29,14 @@ export function askedAbout(request: IncomingMessage, ip: string, query: DecideQu
   }
 }
 
-/** The request itself, for peers that nobody trusts to speak for others. */
+/** The attributes of the call itself, for peers that are not trusted proxies. */
 export function itself(request: IncomingMessage, ip: string): Attributes {
   return { ...facts(ip, request.method, request.url ?? '/', hostOf(request)), proto: 'http' }
 }
 
 /**
- * In one spelling each, so that another spelling is no way around a limit. A path that servers read differently has
- * several routes: nobody knows which server is behind the proxy.
+ * Normalizes each attribute, so that another spelling does not get around a limit. A path that servers read differently
+ * gives several routes, because the server behind the proxy is not known.
  */
 function facts(ip: string, method = 'GET', uri: string, host: string) {
   const paths = pathsOf(uri)
@@ -50,8 +50,8 @@ function facts(ip: string, method = 'GET', uri: string, host: string) {
 }
 
 /**
- * The one thing that all lines of these headers say. A proxy writes one of them; another may come from its client, and
- * nobody can tell which is which.
+ * The one value that all lines of these headers have. The proxy sets one of the headers, but the client may have sent
+ * another, and the two cannot be told apart.
  */
 function said({ headersDistinct }: IncomingMessage, names: readonly string[]): string | undefined {
   const lines = names.flatMap(name => headersDistinct[name] ?? [])
@@ -67,7 +67,7 @@ function hostOf({ headers }: IncomingMessage): string {
   return headers.host ?? ''
 }
 
-/** Several lines of it joined by `, `. */
+/** The value of a header; several lines are joined by `, `. */
 export function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
   const value = headers[name]
   return Array.isArray(value) ? value.join(', ') : value

@@ -68,7 +68,7 @@ function isBatch(asked: CheckRequest | readonly CheckRequest[]): asked is readon
   return Array.isArray(asked)
 }
 
-/** The mistake of one, where only its limits could find it, must not hide what was decided for the others. */
+/** A mistake that only the limits find in one check must not hide the decisions on the other checks. */
 async function batch(
   asks: readonly CheckRequest[],
   decide: (ask: CheckRequest) => Awaitable<DecisionJson>,

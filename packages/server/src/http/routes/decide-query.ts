@@ -1,23 +1,23 @@
 import { BadRequest } from '../http-answer.ts'
 
-/** What stands in the address that a proxy asks at: `/v1/decide?deny=403&headers=user:x-user&site=shop`. */
+/** The query of the URL that a proxy calls: `/v1/decide?deny=403&headers=user:x-user&site=shop`. */
 export interface DecideQuery {
-  /** The status to refuse with, where a proxy cannot hand on any other. */
+  /** The status to refuse with, for a proxy that cannot pass on any other. */
   readonly deny: 403 | undefined
   readonly cost: number
-  /** Said by the address itself. */
+  /** Attributes with their values from the query. */
   readonly attributes: ReadonlyMap<string, string>
-  /** Said by headers of the question: from attribute to header. */
+  /** Attributes whose values come from request headers: attribute to header name. */
   readonly headers: ReadonlyMap<string, string>
 }
 
-/** Known from the question itself, so that no address can say otherwise. */
+/** Attributes that come from the request itself, so the query may not set them. */
 const FACTS: readonly string[] = ['ip', 'method', 'route', 'host', 'proto']
 const PAIR = /^([^:]+):([!#$%&'*+.^_`|~\w-]+)$/
 
 /**
- * Reads the query. Each name may stand there once: a proxy that puts a client's words into its address as they are would
- * let them say a name again.
+ * Reads the query. Each name may appear once: if a proxy copies a client's text into the query without encoding it, the
+ * client could otherwise set a name a second time.
  */
 export function readQuery(query: string): DecideQuery {
   const { deny, cost, headers, ...attributes } = onceEach(new URLSearchParams(query))

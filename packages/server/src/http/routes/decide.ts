@@ -9,7 +9,7 @@ import { askedAbout, headerOf, itself } from './asked-about.ts'
 import { type DecideQuery, readQuery } from './decide-query.ts'
 import { retry, statusOf } from './decided.ts'
 
-/** What the decision endpoint must know beside the decider: who may speak for others, and how limits look. */
+/** What the decision endpoint needs besides the decider: which proxies are trusted, and how limits are described. */
 export interface DecideSite {
   readonly clientAddress: (peer: string | undefined, header: (name: string) => string | undefined) => string
   readonly trusts: (peer: string | undefined) => boolean
@@ -17,8 +17,8 @@ export interface DecideSite {
 }
 
 /**
- * Decides about the request that a proxy asks about before it serves it. Only a trusted proxy is believed; anybody else
- * asks about itself.
+ * A proxy asks this endpoint about a request before it serves it. Only a trusted proxy may describe a request; for any
+ * other caller this decides about the call itself.
  */
 export function decide(
   request: IncomingMessage,
@@ -36,7 +36,7 @@ export function decide(
   return decision instanceof Promise ? decision.then(answer) : answer(decision)
 }
 
-/** 200 or a refusal, with the fields a proxy hands on. nginx knows only 403: so that, and the real status beside. */
+/** 200 or a refusal, with the fields that a proxy passes on. nginx accepts only 403, so a header tells the real status. */
 function answerOf(
   decision: DecisionJson,
   { deny }: DecideQuery,
@@ -52,7 +52,7 @@ function answerOf(
   }
   if (status === 200) return { status, body: '', type: 'text/plain', fields }
   const body = problemOf(decision, status, limits)
-  // nginx hands on no body of an answer to its question, but it can put a header into one of its own.
+  // nginx drops the body of this answer, but it can put a header of it into its own response.
   return { status: deny ?? status, body, type: PROBLEM_JSON, fields: { ...fields, 'X-Sluice-Problem': body } }
 }
 
@@ -62,7 +62,7 @@ const QUOTA = { type: `${TYPES}quota-exceeded`, title: 'Quota Exceeded' }
 const CAPACITY = { type: `${TYPES}temporary-reduced-capacity`, title: 'Temporary Reduced Capacity' }
 const ABUSE = { type: `${TYPES}abnormal-usage-detected`, title: 'Abnormal Usage Detected' }
 
-/** What a refused client is told (RFC 9457), in ASCII, since it travels in a header. Nothing of a quiet limit. */
+/** The body for a refused client (RFC 9457), in ASCII, since it travels in a header. It never mentions a quiet limit. */
 function problemOf({ reason, limits: states }: DecisionJson, status: number, limits: readonly RuleLimit[]): string {
   const refused = states.filter(({ allowed, shadow }) => !allowed && !shadow).map(({ name }) => name)
   const isQuiet = limits.some(({ name, quiet }) => quiet && refused.includes(name))
@@ -74,7 +74,7 @@ function problemOf({ reason, limits: states }: DecisionJson, status: number, lim
   return JSON.stringify(problem).replace(/[^ -~]/g, sign => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** RateLimit and RateLimit-Policy, of every limit that a caller may know of. */
+/** RateLimit and RateLimit-Policy for every limit that a caller may know of. */
 function rateLimit(decision: DecisionJson, subject: Attributes, limits: readonly RuleLimit[]): Record<string, string> {
   const shown = decision.limits.flatMap(state => {
     const limit = limits.find(({ name }) => name === state.name)

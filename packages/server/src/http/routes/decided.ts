@@ -4,7 +4,7 @@ import { textOf } from './decision-text.ts'
 
 export const NOTHING_APPLIED = 'no limit applies to these attributes: GET /v1/explain says why'
 
-/** A decision as HTTP tells it. */
+/** A decision as the HTTP API returns it. */
 export function decided(decision: DecisionJson): HttpAnswer {
   const fields = retry(decision)
   const text = textOf(decision)
@@ -13,13 +13,13 @@ export function decided(decision: DecisionJson): HttpAnswer {
   return fields === undefined ? answer : { ...answer, fields }
 }
 
-/** Did a limit or a list say something of it? */
+/** Whether any limit or list applied. */
 export function appliedTo({ limits, reason }: DecisionJson): boolean {
   return limits.length > 0 || reason !== 'ok'
 }
 
-/** 503 where it is not the caller's own doing: the store could not be asked, and the limit fails closed. 403 where
- * waiting does not help: a list denies the caller. */
+/** 503 if the store could not be asked and the limit fails closed, which is not the caller's fault. 403 if a list denies
+ * the caller, since waiting does not help. */
 export function statusOf({ allowed, reason }: DecisionJson): number {
   if (allowed) return 200
   if (reason === 'denied') return 403

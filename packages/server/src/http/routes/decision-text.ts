@@ -1,8 +1,8 @@
 import type { DecisionJson } from 'sluice'
 
 /**
- * The same text as `JSON.stringify`, in half the time: decisions are most of what this service writes, and their times have
- * fractions, for which the engine has to search the shortest text.
+ * The same text as `JSON.stringify`, in half the time. Decisions are most of what this service writes, and the engine is
+ * slow at writing their times, which have fractions.
  */
 export function textOf(decision: DecisionJson): string {
   const { allowed, reason, policy, limit, remaining, at, resetAt, resetAfterMs, retryAfterMs, degraded } = decision
@@ -25,11 +25,11 @@ function stateText(state: DecisionJson['limits'][number]): string {
   )
 }
 
-/** Of every number below 1,000: three digits, and the same as a fraction without the zeros that end it. */
+/** For every number below 1,000: its three digits, and the same as a fraction without trailing zeros. */
 const DIGITS = Array.from({ length: 1000 }, (_, i) => String(i).padStart(3, '0'))
 const FRACTIONS = DIGITS.map((digits, i) => (i === 0 ? '' : `.${digits.replace(/0+$/, '')}`))
 
-/** Milliseconds, which are whole microseconds: what stands before and after the point is looked up. */
+/** Milliseconds in whole microseconds. The digits before and after the point come from tables. */
 function time(ms: number | null): string {
   if (ms === null || ms === 0) return `${ms}`
   const micros = Math.round(ms * 1000)

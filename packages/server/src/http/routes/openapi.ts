@@ -14,7 +14,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   503: 'The store cannot be asked: a limit that fails closed refuses, and operators have to try again.',
 }
 
-/** What any call may be answered, beside what its route says. */
+/** The responses that any call may get besides those of its route. */
 const ALWAYS = { 400: 'Error', 401: 'Error', 403: 'Error', 500: 'Error' }
 const WITH_BODY = { 413: 'Error' }
 const TO_OPERATORS = { 503: 'Error' }
@@ -26,7 +26,7 @@ export function openApi() {
     info: { title: 'Sluice', version: '1', description: 'Decides, request by request, who is served and who waits.' },
     paths: paths(),
     components: { schemas: SCHEMAS, securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
-    // Whether a token is asked for is up to the settings.
+    // The settings decide whether a token is required.
     security: [{}, { token: [] }],
   }
 }

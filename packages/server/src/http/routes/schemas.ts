@@ -5,11 +5,11 @@ const boolean = { type: 'boolean' }
 const string = { type: 'string' }
 const number = { type: 'number' }
 const whole = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
-/** What would be infinite is null. */
+/** An infinite number is written as null. */
 const numberOrNever = { type: ['number', 'null'] }
 const mode = { enum: ['enforce', 'shadow', 'off'] }
 
-/** The attributes of somebody, beside words of the call itself. */
+/** The attributes of a subject, next to the call's own properties. */
 const subject = (properties: Readonly<Record<string, object>>) => ({
   type: 'object',
   properties,
@@ -17,7 +17,7 @@ const subject = (properties: Readonly<Record<string, object>>) => ({
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
 })
 
-/** An object with exactly these, and perhaps with some more. */
+/** An object with these properties and, if given, optional ones; no others. */
 const record = (properties: Readonly<Record<string, object>>, optional: Readonly<Record<string, object>> = {}) => ({
   type: 'object',
   properties: { ...properties, ...optional },
@@ -29,7 +29,7 @@ export function ref(name: string) {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** What comes and what is answered, for the OpenAPI document. */
+/** Requests and responses, for the OpenAPI document. */
 export const SCHEMAS = {
   CheckRequest: {
     ...subject({ cost: { ...whole, default: 1 } }),

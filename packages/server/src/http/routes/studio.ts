@@ -13,7 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** The page runs its own scripts, asks its own service, and nothing else. */
+/** The page may run only its own scripts and call only its own service. */
 const SECURITY = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -29,7 +29,7 @@ const NOT_BUILT: HttpAnswer = {
 
 let files: Map<string, HttpAnswer> | undefined
 
-/** The file of the studio at a path; undefined where there is none. All are read once: a path never reaches the disk. */
+/** The studio's file at a path; undefined if there is none. All files are read at the start, so no path reaches the disk. */
 export function studioFile(path: string): HttpAnswer | undefined {
   files ??= readAll()
   return files.get(path) ?? (path === '/' ? NOT_BUILT : undefined)
@@ -42,7 +42,7 @@ function readAll(): Map<string, HttpAnswer> {
 }
 
 function answerOf(name: string): HttpAnswer {
-  // Assets carry a hash of what is in them in their names.
+  // The names of assets contain a hash of their content.
   const kept = /^assets\b/.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache'
   return {
     status: 200,
