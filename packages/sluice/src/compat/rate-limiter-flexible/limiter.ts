@@ -1,3 +1,4 @@
+import { brand } from '../../brand.ts'
 import type { Duration } from '../../duration.ts'
 import { expected } from '../../errors.ts'
 import { createLimiter } from '../../limiter/create.ts'
@@ -126,6 +127,7 @@ export abstract class WindowRateLimiter {
     return resultOf(await this.limiter.peek(String(key), { cost: 0 }), 0)
   }
 }
+brand('WindowRateLimiter', WindowRateLimiter)
 
 function checked<T extends object>(call: string, options: T, known: readonly string[] = []): T {
   return checkPeerOptions(call, options, known, INSTEAD)
