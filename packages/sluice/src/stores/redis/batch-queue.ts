@@ -4,26 +4,26 @@ import { type BatchCall, MOST_ITEMS } from './wire/batch-call.ts'
 import { type BatchItem, failItem } from './wire/item.ts'
 import { failureOf } from './wire/script.ts'
 
-/** As much of a round's rest as waits for more to go with. */
+/** A rest of at most this many items waits for more to go with it. */
 const SMALL = MOST_ITEMS / 4
 
 export interface QueueSettings {
   readonly link: RedisLink
-  /** Questions of one round of the event loop travel together. */
+  /** If true, questions of one round of the event loop travel together. */
   readonly batch: boolean
 }
 
-/** When what is asked of a shard leaves, and in which calls: in the order it was asked. */
+/** Decides when the items of a shard are sent and in which calls. They are sent in the order they came. */
 export class BatchQueue implements Flushable {
   private readonly settings: QueueSettings
   private readonly scheduler: FlushScheduler
   private readonly newCall: () => BatchCall
   private readonly send: (call: BatchCall) => void
-  /** What leaves next, in the order it was asked. */
+  /** The items to send next, in order. */
   private waiting: BatchItem[] = []
-  /** It is looked at when this round of the event loop is over. */
+  /** True while a check is due at the end of this round of the event loop. */
   private isSet = false
-  /** Full calls that are on their way. */
+  /** How many full calls are on their way. */
   private full: BatchCall[] = []
   constructor(
     settings: QueueSettings,
@@ -45,8 +45,9 @@ export class BatchQueue implements Flushable {
   }
 
   /**
-   * The round is over. With several full calls on their way the next answer is near, and brings more to ask: a small rest
-   * waits for that. As a call of its own it would cost about as much as a full one, and come back as small each time.
+   * The round is over. If several full calls are on their way, the next reply will soon bring more items, so a small
+   * rest waits for that. As a call of its own it would cost about as much as a full one, and every later call would be
+   * as small.
    */
   flush(): void {
     this.isSet = false
@@ -60,8 +61,8 @@ export class BatchQueue implements Flushable {
   }
 
   /**
-   * A full call leaves at once, so that the server works on it while we see to the rest of the round. Were all to leave
-   * together, the server would answer them together, and from then on each side would wait for the other.
+   * A full call leaves at once, so that the server works on it while this process handles the rest of the round. If all
+   * calls left together, the server would answer them together, and from then on each side would wait for the other.
    */
   private leave(): void {
     const calls = this.callsOf(this.waiting)
@@ -72,7 +73,7 @@ export class BatchQueue implements Flushable {
     else for (const call of calls) this.send(call)
   }
 
-  /** A call was answered or failed: what waited for that leaves with the next round. */
+  /** A call was answered or failed: items that waited for it leave with the next round. */
   settled(call: BatchCall): void {
     if (this.full.length > 0) this.full = this.full.filter(other => other !== call)
     if (this.waiting.length > 0) this.set()

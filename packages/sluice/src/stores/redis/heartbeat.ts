@@ -3,7 +3,7 @@ import type { Charge } from '../charge.ts'
 import type { Question } from '../store.ts'
 import { holdOf } from './wire/hold.ts'
 
-/** A slot to be renewed, as long as somebody has its decision. */
+/** A slot to renew, as long as its decision is in use. */
 interface RenewedSlot {
   readonly charge: WeakRef<Charge>
   readonly everyMs: number
@@ -13,8 +13,8 @@ interface RenewedSlot {
 const BEATS_PER_TTL = 3
 
 /**
- * Keeps the slots of long work: each is renewed three times a ttl, as long as its decision is in use and not released.
- * A process that dies stops renewing, and a decision that nobody has any more is not renewed either.
+ * Renews the slots of long work three times per ttl, while the decision is in use and not released. A process that dies
+ * stops renewing; a decision that has been garbage-collected is no longer renewed.
  */
 export class Heartbeat {
   private readonly renew: (charge: Charge) => Promise<unknown>
@@ -27,7 +27,7 @@ export class Heartbeat {
     this.cancelTimer = undefined
   }
 
-  /** The same question, whose slots are seen to when it is decided. */
+  /** The same question; its slots are renewed from the time it is decided. */
   watching(question: Question): Question {
     const { charges, intent } = question
     const done = () => {
@@ -73,7 +73,7 @@ export class Heartbeat {
       }
       if (held.dueAt <= now) {
         held.dueAt = now + held.everyMs
-        // One that fails is tried again with the next beat; what has expired by then is not held any more.
+        // A failed renewal is tried again at the next beat. A slot that has expired by then is lost.
         this.renew(charge).catch(() => undefined)
       }
       this.ringBy(held.dueAt)

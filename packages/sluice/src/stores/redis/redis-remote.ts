@@ -13,13 +13,13 @@ import { RedisShard, type ShardSettings, type ShardStats } from './shard.ts'
 import { RedisSpace } from './wire/naming.ts'
 import { failureOf, type Script } from './wire/script.ts'
 
-/** One script call holds the server up: it must not do more than a few hundred microseconds of work. */
+/** One script call blocks the server, so it must take no more than a few hundred microseconds. */
 const MOST_CHARGES = 100
 
-/** One primary of a cluster that hangs must not keep us from the others. */
+/** One primary of a cluster that hangs must not delay the others. */
 const LONGEST_START_MS = 500
 
-/** The store itself, without its wrappers: state in Redis, decided by scripts, time by the server's clock. */
+/** The store without its wrappers: Redis keeps the state, scripts decide, and the server's clock tells the time. */
 export class RedisRemote implements RemoteStore {
   readonly mode = 'async'
   readonly clock: Clock
@@ -41,7 +41,7 @@ export class RedisRemote implements RemoteStore {
     isFirst: () => false,
     ask: async (charges, intent, refused) => {
       await new Promise<void>(done => this.askTogether({ charges, intent: refused ? LOOK : intent, done }))
-      // Another slot may have refused what this one would let pass: asking again is not in vain.
+      // Another slot may have refused what this one would admit, so asking again may help.
       for (const charge of charges) if (!charge.allowed && charge.fault === undefined) charge.tentative = true
     },
     giveBack: taken => this.giveBack(taken),
@@ -73,7 +73,7 @@ export class RedisRemote implements RemoteStore {
     else atEndOfTurn(callback)
   }
 
-  /** Waits for the first connection, gets ready and looks at the server, then again from time to time. */
+  /** Waits for the first connection, loads the scripts and checks the server, then does so again from time to time. */
   connect(onEviction: (policy: string) => void, recheckMs: number): void {
     const { link } = this.settings
     this.connecting = new Promise<void>(resolve => link.whenReady(resolve))
@@ -83,10 +83,13 @@ export class RedisRemote implements RemoteStore {
       })
   }
 
-  /** So that no decision has to, and waits for a connection: a cluster's client makes most of them when they are needed. */
+  /**
+   * Does it beforehand, so that no decision waits for a connection: a cluster's client connects to most nodes only when
+   * needed.
+   */
   private async loadScripts(): Promise<void> {
     const { link, scripts } = this.settings
-    // Who may not load a script may still be let run it, and learns of that when it does.
+    // A user who may not load a script may still be allowed to run it. The first call will tell.
     await Promise.allSettled(Object.values(scripts).map(async ({ text }: Script) => link.load(text)))
   }
 
@@ -113,10 +116,10 @@ export class RedisRemote implements RemoteStore {
     else void this.askAcross(charges, question.intent).then(() => question.done())
   }
 
-  /** Over several slots of a cluster, slot by slot. */
+  /** Decides over several slots of a cluster, one after another. */
   private async askAcross(charges: readonly Charge[], intent: Intent): Promise<void> {
     await decideAcross(charges, intent, this.slots)
-    // One decision has one time: that of the last word in it.
+    // One decision has one time: that of its last reply.
     const at = Math.max(...charges.map(charge => charge.at))
     for (const charge of charges) if (isDecided(charge)) charge.at = at
   }
@@ -137,7 +140,7 @@ export class RedisRemote implements RemoteStore {
     return Promise.all(changes.map(change => this.shard(this.shardOf(change.charge)).amend(change)))
   }
 
-  /** If that fails, what was taken drains by itself. */
+  /** If the refund fails, what was taken drains by itself. */
   private async giveBack(taken: readonly Charge[]): Promise<void> {
     try {
       await this.amend(taken.map(charge => ({ type: 'refund', charge })))
@@ -166,7 +169,7 @@ export class RedisRemote implements RemoteStore {
     }
   }
 
-  /** The client is the user's, and stays open. */
+  /** Does not close the client, which belongs to the user. */
   async close(): Promise<void> {
     this.closed = true
     this.cancelCheck?.()
@@ -186,7 +189,7 @@ export class RedisRemote implements RemoteStore {
   }
 }
 
-/** Resolves when all have come to their end, or so much later. */
+/** Resolves when all have ended, or after this time. */
 function orAfter(ms: number, work: readonly Promise<void>[]): Promise<void> {
   return new Promise(resolve => {
     const cancel = after(systemClock, ms, resolve)

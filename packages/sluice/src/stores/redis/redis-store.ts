@@ -15,23 +15,25 @@ import { warnings } from './warnings.ts'
 import { newId } from './wire/hold.ts'
 
 export interface RedisStoreOptions {
-  /** How long a decision may take; `false` waits for as long as it takes. `'25ms'` by default. */
+  /** How long a decision may take; `false` sets no bound. `'25ms'` by default. */
   deadline?: Duration | false
   /** How long the first decisions wait for the connection. `'1s'` by default. */
   connectWait?: Duration
-  /** Refusals are answered again without asking Redis, until they may pass and at most `for`; `false` always asks. */
+  /** Answers refusals again without asking Redis, until they may pass and for at most `for`; `false` always asks. */
   denyCache?: { for?: Duration; maxEntries?: number } | false
-  /** Decisions asked for in one round of the event loop travel together. `true` by default. */
+  /** Whether decisions asked for in one round of the event loop travel together. `true` by default. */
   batch?: boolean
   /** How many hash tags keys are spread over: in a cluster, the most slots that can be used. 128 by default. */
   tags?: number
-  /** What the store's own few keys start with. `'sluice'` by default. */
+  /** The prefix of the store's own few keys. `'sluice'` by default. */
   prefix?: string
-  /** By how many processes a limit is divided while Redis is out of reach; `'auto'` counts them. Without it, each half. */
+  /**
+   * How many processes share a limit while Redis is down; `'auto'` counts them. Without it, each process enforces half.
+   */
   instances?: number | 'auto'
   /** Renews the slots of `concurrency` limits while their decisions are in use. `false` by default: a slot ends with its ttl. */
   heartbeat?: boolean
-  /** Told of outages and recoveries, and of a server that throws keys away. By default a warning of the process. */
+  /** Called at outages and recoveries, and if the server evicts keys. By default a process warning. */
   onEvent?: (event: StoreEvent) => void
 }
 
@@ -42,9 +44,9 @@ export interface RedisStats {
   readonly cached: number
   /** Charges not answered within the deadline. */
   readonly timeouts: number
-  /** Answers that came when nobody waited for them any more: their charges may have landed. */
+  /** Replies that came when no caller waited for them any more. Their charges may have been taken. */
   readonly late: number
-  /** Shards not asked at the moment. */
+  /** Shards that are not asked at the moment. */
   readonly open: number
 }
 
@@ -56,7 +58,7 @@ const KNOWN = ['deadline', 'connectWait', 'denyCache', 'batch', 'tags', 'prefix'
 const COUNT_EVERY_MS = 5000
 const RECHECK_EVERY_MS = 60_000
 
-/** One limit over any number of processes: state and time are those of a Redis server, a cluster, or Valkey. */
+/** One limit over any number of processes. State and time are those of a Redis or Valkey server or cluster. */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): RedisStore {
   const { deadlineMs, connectWaitMs, tags, prefix } = checked(options)
   const report = options.onEvent ?? warnings()
@@ -125,7 +127,7 @@ function cacheOptions(cache: Exclude<RedisStoreOptions['denyCache'], false>) {
   return { forMs: parseDuration(longest, 'redisStore denyCache.for', { min: 1 }), maxEntries }
 }
 
-/** Shows this process to the others now and then, and counts them. Until the first count, half is its share. */
+/** Registers this process with the others regularly, and counts them. Until the first count its share is half. */
 function countInstances(remote: RedisRemote): void {
   const id = String(newId())
   remote.localShare = 0.5
@@ -134,7 +136,7 @@ function countInstances(remote: RedisRemote): void {
     if (remote.closed) return
     await remote.instances(id, 3 * COUNT_EVERY_MS * TICKS_PER_MS).then(
       found => (remote.localShare = 1 / Math.max(1, found)),
-      () => undefined, // what was known last still holds, and matters now
+      () => undefined, // the last count still holds, and it matters during an outage
     )
     afterUnref(systemClock, COUNT_EVERY_MS, count)
   }

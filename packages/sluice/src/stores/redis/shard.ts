@@ -18,25 +18,25 @@ import { FOREIGN } from './wire/verdicts.ts'
 /** What all shards of a store share. */
 export interface ShardSettings extends FrameSettings, QueueSettings {
   readonly scripts: Scripts
-  /** The tag that a key's name starts with. */
+  /** The tag that the shard's key names start with. */
   readonly tagOf: (key: string) => number
-  /** Slots are renewed while their decisions are in use. */
+  /** Renews slots while their decisions are in use. */
   readonly heartbeat: boolean
-  /** Receives by how many ticks the server's clock was set back. */
+  /** Called with the number of ticks by which the server's clock was set back. */
   readonly onSetBack?: (ticks: number) => void
 }
 
 export interface ShardStats {
   calls: number
-  /** Answers that came when nobody waited for them any more: their charges may have landed. */
+  /** Replies that came when no caller waited for them any more. Their charges may have been taken. */
   late: number
 }
 
-/** What a reply may start with in place of the time: the server's clock was set back, and nothing was done. */
+/** The first number of a reply if the server's clock was set back and nothing was done; otherwise it is the time. */
 const SET_BACK = -4
 
 /**
- * One slot of a cluster, or a whole server: what is asked here in one round of the event loop goes out as one script
+ * One slot of a cluster, or a whole server. What is asked here in one round of the event loop is sent as one script
  * call, or a few, in the order it was asked.
  */
 export class RedisShard {
@@ -45,7 +45,7 @@ export class RedisShard {
   private readonly stats: ShardStats
   private readonly frame: CallFrame
   private readonly queue: BatchQueue
-  /** By how much time there is ahead of the server's clock, as far as this process was the one to be told. */
+  /** How far the time there is ahead of the server's clock, as far as this process was told. */
   private ahead = 0
 
   constructor(
@@ -68,7 +68,7 @@ export class RedisShard {
     this.queue.add(question)
   }
 
-  /** Nothing is sent for what is known to be over. */
+  /** Sends nothing for callers that have stopped waiting. */
   amend(change: Change): Promise<number> {
     const over = overAlready(change)
     if (over !== undefined) return Promise.resolve(over)
@@ -111,7 +111,7 @@ export class RedisShard {
     return inspectionOf(charge.rule, reply)
   }
 
-  /** The server's time, about. */
+  /** An estimate of the server's time. */
   private now(): number {
     const { testNow } = this.settings
     return testNow === undefined ? this.clock.there(this.clock.here()) : testNow() + this.ahead
@@ -128,7 +128,7 @@ export class RedisShard {
       call.fail(failureOf(error))
       this.queue.settled(call)
     }
-    // A client that is not connected would keep it and send it when nobody waits for it any more.
+    // A client that is not connected would keep the call and send it when no caller waits for it any more.
     if (call.abandoned || !link.isReady()) {
       failed(call.abandoned ? tooLate() : notConnected())
       return
@@ -141,7 +141,7 @@ export class RedisShard {
       const message = this.frame.around(call.message(this.now()), validUntil, call.hasChanges)
       send(link, message, reply => this.answered(call, reply, sentAt, again), failed)
     } catch (error) {
-      failed(error) // what is too large for a string is not even sent
+      failed(error) // a call too large for a string is not even sent
     }
   }
 
@@ -159,7 +159,7 @@ export class RedisShard {
       this.setBack(reply.at(1))
       this.send(call, again)
     } else {
-      // Either it took too long, and nobody waits, or the server's clock has been set.
+      // Either the call took too long and no caller waits, or the server's clock was set.
       const age = this.clock.here() - sentAt
       const isPrompt = age <= this.settings.validTicks
       this.clock.observe(sentAt, reply.at(1))

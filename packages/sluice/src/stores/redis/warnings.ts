@@ -2,8 +2,8 @@ import { type Clock, systemClock } from '../../clock.ts'
 import type { StoreEvent } from '../remote/remote-store.ts'
 
 /**
- * Where nobody listens, the process is warned: an outage is never silent. It is told once, though a primary of a cluster
- * takes many shards with it: when the first is lost, and when the last is back.
+ * If nothing listens, outages are reported as process warnings, so that none is silent. A primary of a cluster takes
+ * many shards with it, so the warning comes once when the first is lost and once when the last is back.
  */
 export function warnings(clock: Clock = systemClock): (event: StoreEvent) => void {
   let lost = 0

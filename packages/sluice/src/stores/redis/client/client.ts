@@ -13,7 +13,7 @@ export interface IoRedisShape {
   once(event: string, listener: () => void): unknown
 }
 
-/** What these clients have, and their types leave out. */
+/** Members of these clients that their types leave out. */
 interface IoRedisBuffers {
   evalshaBuffer(sha: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
   evalBuffer(script: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
@@ -27,7 +27,7 @@ export interface NodeRedisShape {
   once(event: string, listener: () => void): unknown
 }
 
-/** A node-redis client for a cluster: it must be told by which key to choose the node. */
+/** A node-redis client for a cluster. It must be told the key by which to choose the node. */
 export interface NodeRedisClusterShape {
   readonly isReady?: boolean
   readonly isOpen: boolean
@@ -39,25 +39,31 @@ export interface NodeRedisClusterShape {
 
 export type RedisClient = IoRedisShape | NodeRedisShape | NodeRedisClusterShape
 
-/** As much of a client as the store needs. To add a client is to write one of these. */
+/** What the store needs of a client. To support another client, write one of these. */
 export interface RedisLink {
   /** Keys of one call must share a hash slot. */
   readonly isCluster: boolean
-  /** The soonest that a call which lost its connection is sent again, perhaps for the second time; Infinity for never. */
+  /**
+   * How soon the client may send a call that lost its connection again, perhaps for the second time; Infinity for
+   * never.
+   */
   readonly resendsAfterMs: number
-  /** What is sent now goes out now, and into no queue of the client's own. */
+  /** Whether the client is connected, so that a call is sent now and not put into the client's own queue. */
   isReady(): boolean
-  /** What is sent meanwhile leaves at once, in as few pieces as can be. */
+  /** What is sent during `send` leaves at once, in as few pieces as possible. */
   together(send: () => void): void
-  /** Calls for one server leave in this order, each in a piece of its own: the server begins while we write the next. */
+  /**
+   * Sends calls for one server in this order, each in a piece of its own, so that the server begins while the next is
+   * written.
+   */
   inTurn(sends: readonly (() => void)[]): void
-  /** Calls back when the connection stands, which may be at once. */
+  /** Calls back when the client is connected, which may be at once. */
   whenReady(callback: () => void): void
-  /** Scripts answer in bytes. */
+  /** Runs a command whose reply is bytes. */
   evalsha(sha: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
   eval(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
   info(section: string): Promise<string>
-  /** Makes every primary know a script, and connects to those it is not connected to yet. */
+  /** Loads a script on every primary, and connects to primaries it is not connected to yet. */
   load(script: string): Promise<unknown>
 }
 
@@ -90,7 +96,7 @@ function isIoRedis(client: unknown): client is IoRedisShape & IoRedisBuffers {
 
 function isNodeRedis(client: unknown): client is NodeRedisShape {
   const { sendCommand, once } = Object(client) as Partial<NodeRedisShape>
-  // One of Sentinel has them, too, but its sendCommand wants something else first.
+  // A Sentinel client has them too, but its sendCommand takes another argument first.
   const isSentinel = 'getSentinelNode' in Object(client)
   return typeof sendCommand === 'function' && typeof once === 'function' && 'isReady' in Object(client) && !isSentinel
 }
@@ -104,7 +110,7 @@ function isCluster(client: IoRedisShape): client is IoRedisShape & Nodes {
   return client.isCluster === true
 }
 
-/** What of its options says when a client repeats a command that got no answer. */
+/** The options by which a client repeats a command that got no reply. */
 interface ResendOptions {
   autoResendUnfulfilledCommands?: boolean
   retryDelayOnFailover?: number
@@ -112,10 +118,10 @@ interface ResendOptions {
   Connector?: unknown
 }
 
-/** What ioredis and iovalkey wait at least before they connect again, unless they were told how long. */
+/** The shortest delay before ioredis and iovalkey connect again, unless an option sets it. */
 const DEFAULT_RETRY_MS = 50
 
-/** How soon it connects again a function says, and one of the user's may say at once. A cluster waits a while. */
+/** A function sets the delay; one of the user's may return 0. A cluster waits a while. */
 function resendsAfterMs(client: IoRedisShape): number {
   const { options = {} } = client as { options?: ResendOptions }
   if (isCluster(client)) return options.retryDelayOnFailover ?? 0
@@ -123,7 +129,7 @@ function resendsAfterMs(client: IoRedisShape): number {
   return retriesByDefault(client, options) ? DEFAULT_RETRY_MS : 0
 }
 
-/** Is it the function that a copy of the client has which was given none? The copy is not used, and never connects. */
+/** Whether the function is the default one, which a copy of the client without options has. The copy never connects. */
 function retriesByDefault(client: IoRedisShape, { retryStrategy, Connector }: ResendOptions): boolean {
   const { duplicate } = client as { duplicate?: (options: object) => { options?: ResendOptions } }
   if (duplicate === undefined || typeof retryStrategy !== 'function' || Connector !== undefined) return false
@@ -141,11 +147,11 @@ function ioRedisLink(client: IoRedisShape & IoRedisBuffers): RedisLink {
     resendsAfterMs: resendsAfterMs(client),
     isReady: () => client.status === 'ready',
     together: isCluster(client) ? send => corked(client, send) : send => send(),
-    inTurn: atOnce, // each is a write
+    inTurn: atOnce, // each call is one write
     whenReady(callback) {
       if (client.status === 'ready') return callback()
       client.once('ready', callback)
-      // A lazy client would connect with the first command; ours are not sent before it is ready.
+      // A lazy client would connect with the first command; the store sends none before the client is ready.
       if (client.status === 'wait') client.connect().catch(() => undefined)
     },
     evalsha: preparedEvalsha(client) ?? ((sha, keys, args) => client.evalshaBuffer(sha, keys.length, ...keys, ...args)),
@@ -156,7 +162,7 @@ function ioRedisLink(client: IoRedisShape & IoRedisBuffers): RedisLink {
   }
 }
 
-/** node-redis makes a Buffer of what it finds under `$`, a bulk string, if told so. */
+/** Tells node-redis to return a Buffer for `$`, a bulk string. */
 const AS_BYTES = { typeMapping: { 36: (globalThis as { Buffer?: unknown }).Buffer } }
 
 function nodeRedisLink(
@@ -169,9 +175,9 @@ function nodeRedisLink(
   const paced = new PacedSender()
   return {
     isCluster,
-    resendsAfterMs: Number.POSITIVE_INFINITY, // it rejects what has lost its connection
+    resendsAfterMs: Number.POSITIVE_INFINITY, // it rejects calls that lost their connection
     isReady,
-    together: send => send(), // it does so by itself
+    together: send => send(), // it batches by itself
     inTurn: isCluster ? atOnce : sends => paced.send(sends),
     whenReady(callback) {
       if (isReady()) return callback()

@@ -1,4 +1,4 @@
-/** A connection that can keep what is written to it, and write it all at once. */
+/** A connection that can buffer what is written to it, and write it all at once. */
 interface Corkable {
   cork(): void
   uncork(): void
@@ -13,11 +13,11 @@ export interface Nodes {
 }
 
 /**
- * What is sent meanwhile leaves in one write for each primary. The client would make one of every command, and that is
- * most of what a small call costs the machine.
+ * What is sent during `send` leaves in one write for each primary. The client would make one write for every command,
+ * which is most of what a small call costs.
  */
 export function corked(client: Nodes, send: () => void): void {
-  // Those of now: one that connects anew while we send gets what is sent to it without waiting.
+  // The primaries of now. One that connects while this runs is written to without buffering.
   const streams = client.nodes('master').map(({ stream }) => stream)
   for (const stream of streams) stream?.cork()
   try {

@@ -1,18 +1,18 @@
 import { afterPoll } from '../../../clock.ts'
 import type { RedisLink } from './client.ts'
 
-/** What has calls to send. */
+/** Something that has calls to send. */
 export interface Flushable {
   flush(): void
 }
 
-/** As many as let the servers begin while we write the next. */
+/** As many calls as let the servers begin while this process writes the next. */
 const MOST_TOGETHER = 32
 
 /**
- * The calls of all shards leave together, once the event loop has seen to all that had arrived. A server's requests come
- * in on many connections, and a cluster's answers on several, each in a turn of its own: what they ask for in one round
- * of the loop travels in as few calls as if it had been one turn.
+ * The calls of all shards leave together, once the event loop has handled all input that had arrived. A server's
+ * requests come on many connections, and a cluster's replies on several, each in a turn of its own. What they ask in
+ * one round of the loop travels in as few calls as if it had been one turn.
  */
 export class FlushScheduler {
   private readonly link: RedisLink
@@ -29,7 +29,7 @@ export class FlushScheduler {
     this.waiting.push(sender)
   }
 
-  /** Calls back just before what is added now leaves. */
+  /** Calls back just before what is added now is sent. */
   whenLeaving(callback: () => void): void {
     this.set()
     this.callbacks.push(callback)

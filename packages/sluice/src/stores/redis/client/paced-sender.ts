@@ -1,14 +1,14 @@
 import { afterPoll } from '../../../clock.ts'
 
 /**
- * Sends one call a round of the event loop, in the order they came.
+ * Sends one call per round of the event loop, in the order they came.
  *
- * For a client that writes once a round: several calls would reach the server in one piece, and it answers in one piece
- * what it reads in one. Then neither side ever works while the other does, at half the speed.
+ * For clients that write once per round. Several calls would reach the server in one piece, and it answers in one piece
+ * what it reads in one. Then each side would only work while the other waits, at half the speed.
  */
 export class PacedSender {
   private readonly waiting: (() => void)[] = []
-  /** One was sent in this round. */
+  /** A call was sent in this round. */
   private isBusy = false
 
   send(sends: readonly (() => void)[]): void {
@@ -22,7 +22,7 @@ export class PacedSender {
     try {
       send?.()
     } finally {
-      // The client has asked for its turn to write before this does.
+      // The client has scheduled its write before this callback.
       if (this.isBusy) afterPoll(() => this.next())
     }
   }

@@ -1,4 +1,4 @@
-/** As much as is used of the class that ioredis and iovalkey make their commands of. */
+/** The part that is used of the command class of ioredis and iovalkey. */
 type CommandClass = new (
   name: string,
   args: string[],
@@ -16,16 +16,16 @@ type Evalsha = (sha: string, keys: readonly string[], args: readonly string[]) =
 const { Buffer: bytes } = globalThis as { Buffer?: { byteLength(text: string): number } }
 
 /**
- * Sends calls as commands whose text is made here, in one go. The client would copy the arguments of a call three times
- * and look at each by itself twice, which takes longer than all else it does. Undefined where it does more to commands
- * than to send them, or makes them in a way that is not known.
+ * Sends calls as commands whose text is made here, in one piece. The client would copy the arguments of a call three
+ * times and check each one twice, which takes longer than everything else it does. Undefined if the client handles
+ * commands in a way that is not known.
  */
 export function preparedEvalsha(client: CommandSender): Evalsha | undefined {
   const { keyPrefix, enableAutoPipelining } = client.options ?? {}
   if (keyPrefix || enableAutoPipelining || bytes === undefined) return undefined
   const Command = commandClassOf(client)
   if (Command === undefined) return undefined
-  /** By first key, of which there is one for each tag. To find it out takes longer than to make a call's text. */
+  /** The slot by first key, of which there is one for each tag. Finding it takes longer than making a call's text. */
   const slots = new Map<string, number | null>()
 
   class Prepared extends Command {
@@ -33,11 +33,11 @@ export function preparedEvalsha(client: CommandSender): Evalsha | undefined {
     private readonly text: string
 
     constructor(sha: string, keys: readonly string[], args: readonly string[]) {
-      // Of its keys the client needs but the first, by which it finds the slot.
+      // Of its keys the client needs only the first, by which it finds the slot.
       super('evalsha', [sha, '1', keys[0]!], AS_BYTES)
       this.first = keys[0]!
-      // Not the names it is made of, which would live until the answer. V8 takes arrays that do for ones that stay, makes
-      // them among its old objects, and keeps all that is in them: a decision then takes half as long again.
+      // Does not keep the array of names until the reply. V8 would allocate such arrays among its old objects and keep
+      // all that is in them, and a decision would take half as long again.
       this.text = textOf(sha, keys, args)
     }
 
@@ -50,7 +50,7 @@ export function preparedEvalsha(client: CommandSender): Evalsha | undefined {
       return slot
     }
 
-    /** Asked for again whenever it is sent again: to another node, or after a connection was lost. */
+    /** The client reads it again whenever it sends the command again: to another node, or after a lost connection. */
     override toWritable(): string {
       return this.text
     }
@@ -60,25 +60,25 @@ export function preparedEvalsha(client: CommandSender): Evalsha | undefined {
 
 const AS_BYTES = { replyEncoding: null }
 
-/** Clients do not hand it out. So one is let make a command, and that is caught before it is sent. */
+/** Clients do not export the class. So the client makes one command, which is caught before it is sent. */
 function commandClassOf(client: CommandSender): CommandClass | undefined {
   let made: object | undefined
   const catching: CommandSender = Object.create(client, {
     sendCommand: { value: (command: object) => (made = command) },
   })
-  // Whatever a client made in another way does with it, and answers, does not matter.
+  // If the client makes commands in another way, what it does with this one does not matter.
   Promise.resolve(catching.evalshaBuffer('', 0)).catch(() => undefined)
   return made !== undefined && 'toWritable' in made ? (made.constructor as CommandClass) : undefined
 }
 
-/** By length: how an argument starts, and the one before it ends. */
+/** The text between two arguments, by length: the end of the one and the head of the next. */
 const STARTS = Array.from({ length: 256 }, (_, length) => startOf(length))
 
 function startOf(length: number): string {
   return `\r\n$${length}\r\n`
 }
 
-/** Lengths are in bytes. Nearly always all is ASCII, where those are the lengths of the texts, and looking once will do. */
+/** Lengths are in bytes. Nearly always all text is ASCII, where length and bytes are equal, and one look is enough. */
 function textOf(sha: string, keys: readonly string[], args: readonly string[]): string {
   const head = `*${3 + keys.length + args.length}\r\n$7\r\nevalsha`
   const words = [sha, String(keys.length)]
@@ -91,7 +91,7 @@ function ofAscii(words: readonly string[]): string {
   let text = ''
   for (let i = 0; i < words.length; i++) {
     const word = words[i]!
-    // Two short steps: a text put together from both would be copied once more.
+    // Two short steps: joining both texts first would copy them once more.
     text += STARTS[word.length] ?? startOf(word.length)
     text += word
   }

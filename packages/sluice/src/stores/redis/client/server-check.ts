@@ -4,13 +4,13 @@ import type { RedisLink } from './client.ts'
 export interface ServerReport {
   /** Why the server cannot be used. */
   readonly unfit: StoreUnavailable | undefined
-  /** The policy by which it throws keys away when its memory is full; undefined if it does not. */
+  /** The policy by which the server evicts keys when its memory is full; undefined if it evicts none. */
   readonly evicts: string | undefined
 }
 
 const OLDEST = { redis: [6, 2] } as const
 
-/** What a server says of itself. One that lets us not ask is taken as it is. */
+/** What a server reports of itself. A server that forbids the question is accepted. */
 export async function checkServer(link: RedisLink): Promise<ServerReport> {
   const [server, memory] = await Promise.all([infoOf(link, 'server'), infoOf(link, 'memory')])
   return { unfit: tooOld(server), evicts: evictionOf(memory) }
@@ -22,7 +22,7 @@ async function infoOf(link: RedisLink, section: string): Promise<string> {
 
 function tooOld(info: string): StoreUnavailable | undefined {
   const version = field(info, 'redis_version')
-  // Valkey says that it does what Redis 7.2 does.
+  // Valkey reports what Redis 7.2 reports.
   if (version === undefined || field(info, 'server_name') === 'valkey') return undefined
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const [oldestMajor, oldestMinor] = OLDEST.redis

@@ -1,13 +1,13 @@
 import { type Clock, systemClock, TICKS_PER_MS, toTicks } from '../../../clock.ts'
 
 /**
- * The server's clock as seen from here. It only says until when an answer is waited for and how long to wait for one:
- * no decision of the server's is made by it.
+ * An estimate of the server's clock. It serves only to decide how long to wait for a reply; no decision about a limit
+ * depends on it.
  */
 export class ServerClock implements Clock {
-  /** How far the server is ahead of us, in ticks. */
+  /** How far the server is ahead of this process, in ticks. */
   private ahead: number | undefined
-  /** Read while nothing is known of this server: the clocks of one cluster are seldom far apart. */
+  /** Used while this server's clock is unknown: the clocks of one cluster seldom differ much. */
   private readonly neighbour: ServerClock | undefined
 
   constructor(neighbour?: ServerClock) {
@@ -15,7 +15,7 @@ export class ServerClock implements Clock {
     this.neighbour = neighbour
   }
 
-  /** Our own time, in ticks. */
+  /** This process's time, in ticks. */
   here(): number {
     return toTicks(systemClock.now())
   }
@@ -25,8 +25,8 @@ export class ServerClock implements Clock {
   }
 
   /**
-   * The server said it was `at` in answer to what was sent at our `sentAt`: some time between then and now. What was
-   * believed stays if it lies between; so an answer long in coming, which says little, changes nothing.
+   * The server's time was `at` at some moment between `sentAt` and now. An estimate within those bounds stays, so a
+   * slow reply, which says little, changes nothing.
    */
   observe(sentAt: number, at: number): void {
     const most = at - sentAt
@@ -43,7 +43,7 @@ export class ServerClock implements Clock {
     return this.ahead ?? this.neighbour?.lead ?? 0
   }
 
-  /** The server's tick when ours is `here`: the same, while nothing is known. */
+  /** The server's tick when this process's is `here`. They are equal while nothing is known. */
   there(here: number): number {
     return Math.ceil(here + this.lead)
   }

@@ -1,9 +1,9 @@
 /**
- * The hash tag of a key: keys with the same first part share it, and so stand in one slot of a cluster. (user) and
- * (user, route) are decided in one call.
+ * The hash tag of a key. Keys with the same first part share it and so are in one slot of a cluster: (user) and (user,
+ * route) are decided in one call.
  *
- * FNV-1a over the code units, mixed once more at the end. Every process must find the same, so it has no secret, and
- * none is needed: whoever looks for keys with the same tag finds one among a hundred, whatever the hash.
+ * FNV-1a over the code units, mixed once more at the end. Every process must compute the same tag, so there is no
+ * secret. None is needed: with so few tags, keys with the same tag are easy to find under any hash.
  */
 export function tagOf(key: string, tags: number): number {
   const text = firstPart(key)
@@ -13,7 +13,7 @@ export function tagOf(key: string, tags: number): number {
   return ((hash ^ (hash >>> 13)) >>> 0) % tags
 }
 
-/** A key of several parts starts with a mark and the length of its first part, `\0 4:user 6:/route`. */
+/** An encoded key starts with a mark and the length of its first part, `\0 4:user 6:/route`. */
 function firstPart(key: string): string {
   if (key.charCodeAt(0) !== 0) return key
   const colon = key.indexOf(':')

@@ -1,9 +1,9 @@
--- Time never runs backwards, and what comes too late is not done.
+-- Time never runs backwards, and a call that comes too late is not done.
 --
--- The clock's value is the latest time seen. A server's clock that was set back stands still until it gets there, if that is
--- soon. Else the value carries, as a second number, by how much our time is ahead of the server's from then on: so time goes
--- on, and nobody is locked out for as long as the clock was wrong. Nothing else is done in the call that finds this out: its
--- client is told, and asks again.
+-- The clock's value is the latest time seen. If the server's clock is set back a little, time stands still until the
+-- clock has caught up. If it is set back far, the value carries a second number: how far time is ahead of the server
+-- from then on. So time goes on, and no caller is locked out for as long as the clock was wrong. The call that finds
+-- this out does nothing else: its client is told, and asks again.
 
 local SET_BACK, SET_BACK_TICKS = -4, 1000000
 

@@ -1,6 +1,6 @@
--- Decides a batch, one thing after another: decisions, each over one or several limits, all of its charges or none; and
--- changes that no limit can refuse. A call either only counts (each charge is enforced, nothing is held, booked or blocked)
--- or has a JSON text.
+-- Decides a batch, one item after another. A decision covers one or several limits and takes all of its charges or
+-- none. A change is one that no limit can refuse. A call either only counts (each charge is enforced, nothing is held,
+-- booked or blocked) or carries a JSON text.
 --
 -- KEYS, ARGV  see entry.lua
 -- ARGV[2]     in a call that only counts five words for each limit, parted by spaces; the states stand limit by limit:
@@ -26,21 +26,23 @@
 --             foreign. A change has three numbers, too, the first being its answer. Then, for the few charges that need it:
 --             its number (from 0), what (1 resets, 2 held, 3 too many holds), value
 
--- Nearly all calls only count. What makes these quick is that no table or function is made
--- that is not needed, since the server makes them anew in every call: a call of 64 buckets takes half the instructions of one
--- with a state as a table for each, and a call of one decision two fifths (callgrind on redis-server 7.0).
+-- Nearly all calls only count. They are fast because no table or function is made that is not needed: the server makes
+-- them anew in every call. A call of 64 buckets takes half the instructions of one with a table for each state, and a
+-- call of one decision two fifths (callgrind on redis-server 7.0).
 --
--- Time stands still in a call, so a state comes down to one number: `used`, in units. A charge fits if `used` with it is not
--- above `full`, whatever the kind. First all values are read, and `used`, with all that is charged, takes the place of each in
--- `found`. If all fits, all decisions pass, and that is the answer. Else it is taken back, and they are made one by one.
+-- Time stands still in a call, so a state is one number: `used`, in units. A charge fits if `used` with it is not above
+-- `full`, for every kind. First all values are read; in `found`, each is replaced by `used` plus all that is charged.
+-- If everything fits, all decisions pass, and that is the answer. Otherwise the charges are taken back, and the
+-- decisions are made one by one.
 
--- Of each limit: letter, keys, full, step, span, and the place before the first of its keys.
+-- For each limit: letter, keys, full, step, span, and the index before the first of its keys.
 local plan, limits = {}, 0
 local only_counts, one_by_one = not call, false
 local sums = args[3] and args[3] ~= '' and cjson.decode(args[3])
 local missing = not clock and { keys[1] } or {}
--- By place of the key: what must be written whole. What lies in the future, or is not that of now: since when a bucket has
--- drained, the end of a fixed window, the newest index of a sliding one. The count before in a sliding window, and its weight. The header of a log.
+-- By index of the key: the parts that must be written whole, because they lie in the future or differ from now. The
+-- tick since which a bucket has drained, the end of a fixed window, the newest index of a sliding one. The count before
+-- in a sliding window, and its weight. The header of a log.
 local whole, elsewhere, before, weights, logs = {}, {}, {}, {}, nil
 
 local to = 1
@@ -50,7 +52,7 @@ for letter, count, full, step, span in string.gmatch(call and '' or args[2], '(%
   plan[limits] = { letter, count, full, step, span, to }
   local from, ticks = to + 1, 0
   to = to + count
-  if not only_counts then -- of what follows only its place is needed
+  if not only_counts then -- only the index of what follows is needed
   elseif letter == 'B' then
     local per_tick = span
     for k = from, to do
@@ -91,20 +93,21 @@ for letter, count, full, step, span in string.gmatch(call and '' or args[2], '(%
   end
   found[last + limits] = ticks
 end
--- Redis reads a value of a foreign type as missing, too, and would write over it.
+-- Redis reads a value of a foreign type as missing, and would overwrite it.
 if only_counts and missing[1] and call_redis('EXISTS', unpack(missing)) > 0 then only_counts = false end
 
 local answer
--- By place of the key, whether it has changed; nil where all have.
+-- By index of the key, whether it has changed; nil if all have.
 local changed
 if only_counts and not one_by_one then
   found[1] = now
   answer = pack('<' .. string.rep('d', last + limits), unpack(found, 1, last + limits))
 else
-  -- In a function of its own, since a function made in it costs a third of one made out here.
+  -- In a function of its own: making a function inside it costs a third of making it out here.
   local function answer_slowly()
     -- @include kernels/kernels
-    -- Of a call that only counts: of each decision how many charges it has, and for each the place of its key and the cost.
+    -- In a call that only counts: for each decision how many charges it has, and for each the index of its key and the
+    -- cost.
     local charges
     if not call then
       charges = args[4] and cjson.decode(args[4]) or {}

@@ -8,7 +8,7 @@
 -- Reply      doubles, little-endian, the first being now. Or two doubles, if nothing was done: -1 and now (too late), or
 --            -4 and ticks (the clock of the server was set back by so many: ask again)
 --
--- All that can fail does so before the first write: what an error leaves behind is not taken back.
+-- All that can fail does so before the first write, because an error does not undo writes.
 
 local LATE, FOREIGN = -1, -3
 local valid_until, last, record = args[1] + 0, #keys, nil
@@ -16,14 +16,14 @@ if valid_until < 0 then
   valid_until, record = -valid_until, keys[last]
   last = last - 1
 end
-local call = string.byte(args[2]) == 123 and cjson.decode(args[2]) -- it starts with {
+local call = string.byte(args[2]) == 123 and cjson.decode(args[2]) -- JSON starts with {
 local logs_count = call and call.logs or 0
-if string.byte(args[2], -1) == 76 then -- it ends with L
+if string.byte(args[2], -1) == 76 then -- a text with logs ends with L
   for count in string.gmatch(args[2], 'L (%d+)') do logs_count = logs_count + count end
 end
 local values = last - logs_count
 
--- By place in KEYS: a value, or false.
+-- By index in KEYS: a value, or false.
 local found
 if values == last then
   found = call_redis('MGET', unpack(keys))

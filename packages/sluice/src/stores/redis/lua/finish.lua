@@ -1,6 +1,6 @@
--- How a call ends: all states are written by now, and `answer` holds the bytes of the reply.
+-- Ends a call: all states are written, and `answer` holds the bytes of the reply.
 
--- For a call that is good for ever.
+-- For a call that is never too late.
 local LONGEST_RESEND_SECONDS = 60
 
 if now - latest >= CLOCK_TICKS then

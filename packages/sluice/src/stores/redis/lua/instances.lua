@@ -1,4 +1,4 @@
--- How many processes share this store: each shows itself now and then, and one that has not for long is gone.
+-- How many processes share this store. Each one registers regularly; one that has not for long is gone.
 --
 -- KEYS[1]  a sorted set of process ids by the tick they were last seen
 -- ARGV[1]  the id of the one asking

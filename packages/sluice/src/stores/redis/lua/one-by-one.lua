@@ -1,4 +1,5 @@
--- Makes the decisions of a call that only counts one after another: something in it is refused, or told apart.
+-- Makes the decisions of a call in the short form one by one, because something in it is refused or needs its own
+-- answer.
 local specs, limit_of = {}, {}
 for n = 1, limits do
   local _, count, _, step, _, before_first = unpack(plan[n])
@@ -9,7 +10,7 @@ for n = 1, limits do
   end
 end
 
--- What a charge is told that is not taken: it is refused, or another of its decision is.
+-- The verdict of a charge that is not taken: it, or another charge of its decision, is refused.
 local function describe(n, k, cost)
   local letter, _, _, step, span = unpack(plan[n])
   local used, ticks, now_index, spec, state = found[k], found[last + n], floor(now / span), specs[n], nil

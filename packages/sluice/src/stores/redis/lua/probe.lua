@@ -1,4 +1,4 @@
--- A sign of life: the clock is read and something is written, as by any decision.
+-- A health check: reads the clock and writes something, as any decision does.
 --
 -- KEYS[1]  see entry.lua: written with a time that holds nothing back, unless there is one
 -- Reply    now

@@ -3,7 +3,7 @@ import type { Scripts } from '../wire/script.ts'
 
 export const SCRIPTS: Scripts = {
   decide: {
-    sha: 'c80905001792ae46da2a02b7c164a49898afcdcf',
+    sha: '70e429537181a4b8418e9b01e88ff706eb972215',
     text: String.raw`local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local SPARE_SECONDS = 1
@@ -19,9 +19,9 @@ if valid_until < 0 then
   valid_until, record = -valid_until, keys[last]
   last = last - 1
 end
-local call = string.byte(args[2]) == 123 and cjson.decode(args[2]) -- it starts with {
+local call = string.byte(args[2]) == 123 and cjson.decode(args[2]) -- JSON starts with {
 local logs_count = call and call.logs or 0
-if string.byte(args[2], -1) == 76 then -- it ends with L
+if string.byte(args[2], -1) == 76 then -- a text with logs ends with L
   for count in string.gmatch(args[2], 'L (%d+)') do logs_count = logs_count + count end
 end
 local values = last - logs_count
@@ -84,7 +84,7 @@ for letter, count, full, step, span in string.gmatch(call and '' or args[2], '(%
   plan[limits] = { letter, count, full, step, span, to }
   local from, ticks = to + 1, 0
   to = to + count
-  if not only_counts then -- of what follows only its place is needed
+  if not only_counts then -- only the index of what follows is needed
   elseif letter == 'B' then
     local per_tick = span
     for k = from, to do
@@ -175,7 +175,7 @@ for letter, count, full, step, span in string.gmatch(call and '' or args[2], '(%
         letter, first, count, oldest, newest, ring, until_tick = unpack_bytes('<Bdddddd', header)
         if letter ~= 76 or now < newest or not is_log(first, count, ring) then only_counts = false break end
         if count == 0 or newest <= now - span then
-          first, count, ring, whole[k] = 0, 0, SMALLEST_RING, true -- a burst long gone does not keep its memory
+          first, count, ring, whole[k] = 0, 0, SMALLEST_RING, true -- frees the memory of a burst long gone
         elseif oldest <= now - span then
           local gone
           gone, oldest = tail_of(k, first, count, ring, now - span)
@@ -203,7 +203,7 @@ for letter, count, full, step, span in string.gmatch(call and '' or args[2], '(%
         if letter ~= 83 then only_counts = false break end
         if newest % 2 == 1 then used, previous = previous, used end
         if newest > now_index then
-          elsewhere[k], one_by_one = newest, true -- a clock that was set back stays in the newest
+          elsewhere[k], one_by_one = newest, true -- if the clock was set back, stays in the newest
         elseif newest < now_index then
           used, previous = 0, newest == now_index - 1 and used or 0
         end
@@ -554,7 +554,7 @@ else
         if state.newest <= gone_up_to then
           state.first = state.first + state.count
           state.count = 0
-          state.whole = state.ring > SMALLEST_RING -- a burst long gone does not keep its memory
+          state.whole = state.ring > SMALLEST_RING -- frees the memory of a burst long gone
           return
         end
         local gone = 1
@@ -1137,7 +1137,7 @@ else
         local function take(charge, hold_ticks)
           local k, spec = charge.k, charge.spec
           if charge.booked then return true end
-          if charge.cost == 0 then return charge.holds end -- a reservation of nothing is known to its owner alone
+          if charge.cost == 0 then return charge.holds end -- only the owner of a reservation of cost 0 knows it
           if charge.holds then extras.add_hold(states.need_extra(k), charge.id, charge.cost, now + hold_ticks)
           else charge.kernel.take(charge.state, spec, now, charge.cost, charge.id) end
           states.touch(k, spec)

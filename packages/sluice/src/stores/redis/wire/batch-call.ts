@@ -7,23 +7,23 @@ import { generalText, type HoldIds } from './message.ts'
 import type { Message, ScriptReply, Scripts } from './script.ts'
 import { rareFacts, readVerdicts } from './verdicts.ts'
 
-/** As many as let calls overlap: the server works on one while this process writes the next. */
+/** As many calls as let both sides work: the server on one while this process writes the next. */
 export const MOST_ITEMS = 64
-/** Lua can hand on about 8,000 values at once. */
+/** Lua can unpack about 8,000 values at once. */
 const MOST_KEYS = 1000
 
-/** What was asked of one shard in one round of the event loop, in that order: decisions and changes. See lua/decide.lua. */
+/** What one shard was asked in one round of the event loop, in order: decisions and changes. See lua/decide.lua. */
 export class BatchCall {
   private readonly scripts: Scripts
   private readonly keys: CallKeys
   private items: BatchItem[] = []
-  /** Item by item and charge by charge. */
+  /** The charges, item by item. */
   private chargedKeys: CallKey[] = []
   private readonly onLate: () => void
-  /** No item does more than count. */
+  /** True if every item only counts. */
   private onlyCounts = true
   private readonly holdIds: HoldIds = new Map()
-  /** As it was sent last, if it was sent as one that only counts. */
+  /** The call as last sent, if it was sent in the short form. */
   private counted: OrderedKeys | undefined
 
   constructor(scripts: Scripts, tagOf: (key: string) => number, onLate: () => void) {
@@ -41,7 +41,7 @@ export class BatchCall {
     return this.items.length >= MOST_ITEMS || this.keys.count >= MOST_KEYS
   }
 
-  /** Every caller has stopped waiting. Changes are made all the same: what was taken goes back. */
+  /** Whether every caller has stopped waiting. Changes are sent all the same, so that refunds are not lost. */
   get abandoned(): boolean {
     return this.items.every(item => 'charges' in item && item.charges.every(charge => charge.fault !== undefined))
   }
@@ -54,7 +54,7 @@ export class BatchCall {
     this.chargedKeys = changes.map(({ change }) => this.keys.keyOf(change.charge))
   }
 
-  /** Throws where a name would be longer than a string can be, and then the item is not in it. */
+  /** Throws if a name would be longer than a string can be; then the item is not added. */
   add(item: BatchItem): void {
     const before = this.chargedKeys.length
     try {
@@ -68,7 +68,7 @@ export class BatchCall {
     if (this.onlyCounts && ('change' in item || !onlyCounts(item))) this.onlyCounts = false
   }
 
-  /** `now` is about the server's time: it matters to the boundaries of calendar windows. */
+  /** `now` is about the server's time. It matters only for the boundaries of calendar windows. */
   message(now: number): Message {
     const { keys, items, chargedKeys } = this
     const ordered = keys.inOrder()
@@ -79,7 +79,7 @@ export class BatchCall {
     return { script: this.scripts.decide, keys: ordered.names, args }
   }
 
-  /** Changes are made again if they seem to have come too late, decisions are not. */
+  /** Changes that seem to have come too late are sent again; decisions are not. */
   get hasChanges(): boolean {
     return !this.onlyCounts && this.items.some(item => 'change' in item)
   }

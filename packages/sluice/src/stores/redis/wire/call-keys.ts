@@ -2,21 +2,21 @@ import type { Rule } from '../../../algorithms/rule.ts'
 import type { Charge } from '../../charge.ts'
 import { type KeyPrefix, nameOf, prefixOf } from './naming.ts'
 
-/** The place in KEYS of the first that is not the clock's. */
+/** The index in KEYS of the first key after the clock's. */
 export const FIRST_PLACE = 2
 
-/** A key of a call, and the one before it in its chain. */
+/** A key of a call, linked to the previous one in its chain. */
 export class CallKey {
   readonly prefix: KeyPrefix
   readonly key: string
   readonly name: string
-  /** That of the first charge to it. */
+  /** The key of the first charge to it. */
   readonly rule: Rule
   readonly before: CallKey | undefined
-  /** Its place in KEYS, from 1, and that of its rule among the call's, from 0: known once they are in order. */
+  /** Its index in KEYS, from 1, and its rule's index in the call, from 0. They are known once the keys are in order. */
   place = 0
   group = 0
-  /** What of the call is charged to it. */
+  /** What the call charges to it. */
   charged = 0
 
   constructor(prefix: KeyPrefix, key: string, name: string, rule: Rule, before: CallKey | undefined) {
@@ -34,32 +34,33 @@ export interface OrderedKeys {
   readonly rules: readonly Rule[]
   /** How many keys each rule has. */
   readonly counts: readonly number[]
-  /** How many of the keys are logs: these come last, since they are not read as a whole. */
+  /** How many of the keys are logs. These come last, because they are not read as a whole. */
   readonly logs: number
 }
 
-/** A power of two, and about as many as a full call has keys. */
+/** A power of two, about as many as a full call has keys. */
 const CHAINS = 64
 
 /**
- * The keys of a call, each once, in groups of one rule. They are chained by their tags, which their names need anyway. With
- * a `Map` the client takes 30 % longer for a decision: tables that it has outgrown keep its keys from being collected young.
+ * The keys of a call, each once, in groups of one rule. They are chained by their tags, which their names need anyway.
+ * With a `Map` a decision takes the client 30 % longer, because the outgrown tables of a `Map` keep its keys alive in
+ * the garbage collector.
  */
 export class CallKeys {
   count = 0
-  /** A key is charged by two rules: a plan has changed. */
+  /** True if two rules charge one key, because a plan has changed. */
   isMixed = false
   private readonly tagOf: (key: string) => number
   private readonly chains = new Array<CallKey | undefined>(CHAINS)
   private readonly groups: CallKey[][] = []
-  /** Nearly always the group of the next key. */
+  /** The group of the last key, which is nearly always the next one's too. */
   private group: CallKey[] = []
 
   constructor(tagOf: (key: string) => number) {
     this.tagOf = tagOf
   }
 
-  /** Throws where a name would be longer than a string can be. */
+  /** Throws if a name would be longer than a string can be. */
   keyOf(charge: Charge): CallKey {
     const { key, rule } = charge
     const prefix = prefixOf(charge)

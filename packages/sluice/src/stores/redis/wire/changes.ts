@@ -4,7 +4,7 @@ import { calendarEndOf } from './spec.ts'
 
 const UNKNOWN = -1
 
-/** The answer to a change that has nothing to change, and undefined where the server must be asked. */
+/** The answer to a change that has nothing to change; undefined if the server must be asked. */
 export function overAlready(change: Change): number | undefined {
   const { charge, type } = change
   const hold = holdOf(charge)
@@ -16,7 +16,7 @@ export function overAlready(change: Change): number | undefined {
   return byId || type === 'settle' ? hold?.ended : undefined
 }
 
-/** What lua/full/changes.lua is told of a change: the word, its cost, and what else it needs. */
+/** The arguments for lua/full/changes.lua: the word, the cost, and what else the change needs. */
 export function wordsOf(change: Change): (string | number)[] {
   const { charge } = change
   const hold = holdOf(charge)
@@ -25,7 +25,7 @@ export function wordsOf(change: Change): (string | number)[] {
       const resets = charge.receipt - 1
       charge.receipt = 0
       if (hold !== undefined) return charge.rule.kind === 'slots' ? ['release', 0, hold.id] : settling(hold, 0)
-      // A booking was but a promise until its start.
+      // A booking counts from its start.
       const at = Math.max(charge.at, charge.retryAt)
       return ['refund', charge.cost, at, resets, calendarEndOf(charge.rule, at)]
     }
@@ -56,7 +56,7 @@ function settling({ id, cost, expiry, resets }: RedisHold, actual: number): (str
   return ['settle', cost, id, actual, expiry, resets]
 }
 
-/** What the answer means: a reservation that is not there any more has expired, or was forgotten by a reset. */
+/** What the answer means. A reservation that is gone has expired, or a reset forgot it. */
 export function concluded(change: Change, amount: number, now: number): number {
   const hold = holdOf(change.charge)
   const ends = change.type === 'settle' || change.type === 'release' || change.type === 'refund'

@@ -6,8 +6,8 @@ import { type CallKey, FIRST_PLACE, type OrderedKeys } from './call-keys.ts'
 import type { ScriptReply } from './script.ts'
 
 /**
- * Decisions that only count have a short form: each charge is enforced, and nothing is held, booked or blocked. With the
- * general form they would take the server three times as long, and the client half as long again.
+ * Decisions that only count have a short form: each charge is enforced, and nothing is held, booked or blocked. The
+ * general form would take the server three times as long, and the client half as long again.
  */
 export function onlyCounts({ charges, intent }: Question): boolean {
   if (!intent.take || intent.holdTicks > 0 || intent.bookTicks >= 0) return false
@@ -27,7 +27,7 @@ function letterOf(rule: Rule): 'B' | 'F' | 'L' | 'S' | undefined {
   return rule.windowTicks > 0 && rule.policy.align !== 'key' ? 'F' : undefined
 }
 
-/** What lua/decide.lua is told of them: ARGV[2…]. `keys` are those of the charges. */
+/** The arguments for lua/decide.lua: ARGV[2…]. `keys` are those of the charges. */
 export function countingArgs(asked: readonly Question[], keys: readonly CallKey[], ordered: OrderedKeys): string[] {
   const { rules, counts, names, logs } = ordered
   const firsts = counts.map((_, group) => counts.slice(0, group).reduce((sum, count) => sum + count, FIRST_PLACE))
@@ -55,7 +55,7 @@ function wordsOf(rule: Rule, keys: number): string {
   return `${letterOf(rule)} ${keys} ${rule.limit * rule.perRequest} ${rule.perRequest} ${spanOf(rule)}`
 }
 
-/** Below 0 where windows start with their first use. */
+/** Below 0 if windows start with their first use. */
 function spanOf(rule: Rule): number {
   if (rule.kind === 'bucket') return rule.perTick
   if (rule.kind === 'fixed') return rule.policy.align === 'first' ? -rule.windowTicks : rule.windowTicks
@@ -78,7 +78,7 @@ function chargesText(asked: readonly Question[], keys: readonly CallKey[]): stri
   return text
 }
 
-/** Does a reply say no more than that all of them passed? */
+/** Whether a reply says only that all decisions passed. */
 export function allPassed(reply: ScriptReply, { names, rules }: OrderedKeys): boolean {
   return reply.length === 1 + names.length + rules.length
 }

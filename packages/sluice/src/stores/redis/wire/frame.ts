@@ -3,28 +3,28 @@ import type { RedisLink } from '../client/client.ts'
 import { newId } from './hold.ts'
 import type { Message } from './script.ts'
 
-/** How wrong we may be about the server's clock. */
+/** How far the estimate of the server's clock may be off. */
 const CLOCK_MARGIN_TICKS = 10_000
-/** How long a reply is kept at least: see lua/finish.lua. */
+/** The shortest time a reply is kept: see lua/finish.lua. */
 const KEPT_TICKS = 1_000_000
 
 export interface FrameSettings {
   readonly link: RedisLink
   readonly prefix: string
-  /** For how many ticks a call is worth doing; 0 for ever. */
+  /** How many ticks a call may be late; 0 for any number. */
   readonly validTicks: number
-  /** The time that tests give to scripts made for it. */
+  /** The time that tests give to scripts made for tests. */
   readonly testNow?: () => number
 }
 
-/** What every call of a shard has beside its own keys and arguments: see lua/entry.lua. */
+/** What every call of a shard carries beside its own keys and arguments: see lua/entry.lua. */
 export class CallFrame {
   readonly clockKey: string
   private readonly recordPrefix: string
   private records = 0
-  /** Does the client ever send a call twice? */
+  /** Whether the client ever sends a call twice. */
   private readonly resends: boolean
-  /** And the second time before it is too late for it? */
+  /** Whether it may send a call a second time before the call is too late. */
   private readonly resendsInTime: boolean
   private readonly testNow: FrameSettings['testNow']
 
@@ -36,17 +36,17 @@ export class CallFrame {
     this.testNow = testNow
   }
 
-  /** Of a call that old and said to be too late: may it have been done before, and its reply be forgotten? */
+  /** Whether a call of that age that was answered "too late" may have been done before, with its reply forgotten. */
   mayBeDone(age: number): boolean {
     return this.resends && age >= KEPT_TICKS
   }
 
-  /** `validUntil` is 0 for a call that is never too late; `mustRecord` if it is sent again however late it was. */
+  /** `validUntil` is 0 for a call that is never too late. `mustRecord` is true if the call is sent again at any age. */
   around({ script, keys, args }: Message, validUntil: number, mustRecord: boolean): Message {
     const isRecorded = mustRecord || validUntil === 0 ? this.resends : this.resendsInTime
     const until = validUntil === 0 ? Number.MAX_SAFE_INTEGER : validUntil
     const allKeys = [this.clockKey, ...keys]
-    // Where the reply is kept: nobody else's ever has that name.
+    // The name under which the reply is kept. No other call has it.
     if (isRecorded) allKeys.push(this.recordPrefix + ++this.records)
     const allArgs = [String(isRecorded ? -until : until), ...args]
     if (this.testNow !== undefined) allArgs.push(String(this.testNow()))

@@ -1,21 +1,21 @@
 import type { Charge } from '../../charge.ts'
 
-/** A slot or a reservation in Redis. It is found again by its id, which nobody else can guess. */
+/** A slot or a reservation in Redis. It is found by its id, which other clients cannot guess. */
 export interface RedisHold {
   readonly id: number
   readonly cost: number
   readonly expiry: number
   /** How often its key had been reset when it was made. */
   readonly resets: number
-  /** How it ended; undefined while nothing is known of that. */
+  /** How it ended; undefined while that is unknown. */
   ended: number | undefined
 }
 
-/** Fetched many at a time: asking for randomness takes longer than all else about an id. */
+/** Random bytes are fetched for many ids at a time, because asking for them takes longer than the rest. */
 const random = new Uint32Array(256)
 let used = random.length
 
-/** 53 random bits: all that a number can carry without loss. */
+/** 53 random bits: as many as a double can hold exactly. */
 export function newId(): number {
   if (used === random.length) {
     crypto.getRandomValues(random)

@@ -3,16 +3,16 @@ import type { Change, Question } from '../../store.ts'
 import { concluded, wordsOf } from './changes.ts'
 import { FOREIGN } from './verdicts.ts'
 
-/** A change on its way, and who waits for its answer. */
+/** A change to send, and the callback for its answer. */
 export interface SentChange {
   readonly change: Change
-  /** What the script is told of it, as it was when it was asked for. */
+  /** The arguments for the script, as they were when the change was asked for. */
   readonly words: readonly (string | number)[]
   readonly done: (amount: number) => void
   readonly failed: (error: StoreUnavailable) => void
 }
 
-/** What is asked of a shard: a decision or a change. */
+/** What a shard is asked: a decision or a change. */
 export type BatchItem = Question | SentChange
 
 export function chargesIn(item: BatchItem): number {
@@ -32,7 +32,7 @@ export function failItem(item: BatchItem, error: StoreUnavailable): void {
   item.done()
 }
 
-/** Tells what the server made of a change. */
+/** Passes on the server's answer to a change. */
 export function conclude({ change, done, failed }: SentChange, amount: number, now: number): void {
   if (amount !== FOREIGN) done(concluded(change, amount, now))
   else failed(new StoreUnavailable('SLUICE_FOREIGN_VALUE', 'a foreign value stands at the key'))

@@ -7,10 +7,10 @@ import { newId } from './hold.ts'
 import { type BatchItem, chargesIn, type SentChange } from './item.ts'
 import { phaseOf, specText } from './spec.ts'
 
-/** By decision, what the slots and reservations of its charges are called; 0 where it would be none. */
+/** The ids of the slots and reservations that each decision may take; 0 for other charges. */
 export type HoldIds = Map<Question, readonly number[]>
 
-/** What lua/decide.lua is told of a call that does not only count. */
+/** The arguments for lua/decide.lua, for a call that does more than count. */
 export function generalText(
   items: readonly BatchItem[],
   keys: readonly CallKey[],
@@ -41,7 +41,7 @@ function decisionText(
   return `${text}]`
 }
 
-/** Given when it is first sent, and the same if it must be sent again. */
+/** Made when the call is first sent, and kept if it must be sent again. */
 function idsOf(asked: Question, known: HoldIds): readonly number[] {
   let ids = known.get(asked)
   if (ids === undefined) {
@@ -69,7 +69,7 @@ export class LimitSpecs {
     this.now = now
   }
 
-  /** The number of the charge's limit in the list, from 1. */
+  /** The index of the charge's limit in the list, from 1. */
   numberOf({ rule, limit: { block } }: Charge): number {
     let byBlock = this.numbers.get(rule)
     if (byBlock === undefined) {

@@ -3,13 +3,16 @@ import { formatMs } from '../../../duration.ts'
 import type { Charge } from '../../charge.ts'
 import type { Space } from '../../limit.ts'
 
-/** Where a limit's keys stand: `{tag}` path `:` kind and window `:` key. Short, since every name travels with every call. */
+/**
+ * The name of a limit's keys: `{tag}` path `:` kind and window `:` key. It is short, since every call carries all its
+ * names.
+ */
 export class RedisSpace implements Space {
   readonly path: string
   private readonly store: { readonly localShare: number }
   private readonly text: string
   private readonly prefixes = new Map<Rule, KeyPrefix>()
-  /** Nearly always the rule asked for next. */
+  /** The rule of the last call, which is nearly always the next one too. */
   private lastRule: Rule | undefined
   private lastPrefix: KeyPrefix | undefined
 
@@ -29,7 +32,7 @@ export class RedisSpace implements Space {
     if (rule === this.lastRule) return this.lastPrefix!
     let prefix = this.prefixes.get(rule)
     if (prefix === undefined) {
-      // Plans chosen for each subject may be many, and made anew each time.
+      // There may be many plans chosen for each subject, made anew each time.
       if (this.prefixes.size >= MOST_PREFIXES) this.prefixes.clear()
       prefix = new KeyPrefix(this.text + kindOf(rule))
       this.prefixes.set(rule, prefix)
@@ -42,10 +45,10 @@ export class RedisSpace implements Space {
 
 const MOST_PREFIXES = 1000
 
-/** What all keys of a limit under one rule have between their tag and themselves. Two rules may have the same text. */
+/** The part of a name between the tag and the key, for all keys of a limit under one rule. Two rules may share it. */
 export class KeyPrefix {
   readonly text: string
-  /** By tag, all that stands before a key: put together once, or it would cost more than all the rest of a name. */
+  /** All that precedes a key, by tag. It is kept because building it costs more than the rest of a name. */
   private readonly starts: string[] = []
 
   constructor(text: string) {
@@ -67,8 +70,8 @@ export function nameOf(prefix: KeyPrefix, key: string, tag: number): string {
 }
 
 /**
- * A bucket keeps its state when its rate changes; all others start afresh with another window. As many texts as shapes, in
- * fewer letters: of names up to 44 bytes the server makes one object in place of two.
+ * A bucket keeps its state when its rate changes; the other kinds start with none under another window. There is one
+ * text for each shape, in fewer letters: the server needs one object instead of two for names up to 44 bytes.
  */
 function kindOf(rule: Rule): string {
   if (rule.kind === 'bucket' || rule.kind === 'slots') return rule.kind
@@ -79,8 +82,8 @@ function kindOf(rule: Rule): string {
 }
 
 /**
- * A path's parts have their lengths before them, so that none can be taken for another. Three plain words, as they mostly
- * are, cannot either, and read better: `sluice:api:user:`. What starts with `~` is as it came.
+ * Each part of a path is preceded by its length, so no two paths are equal. Three plain words, the usual case, need no
+ * lengths and read better: `sluice:api:user:`. Any other path is written after a `~`.
  */
 function pathText(path: string): string {
   const parts = path.charCodeAt(0) === 0 ? partsOf(path) : undefined
@@ -89,7 +92,7 @@ function pathText(path: string): string {
   return isWellFormed(text) ? `~${text}:` : `~;${escaped(text)}:`
 }
 
-/** The parts that a key or a path was made of; undefined if it was not made of parts. */
+/** The parts a key or path was made of; undefined if it is plain. */
 function partsOf(text: string): string[] | undefined {
   const parts: string[] = []
   let at = 1
@@ -103,7 +106,10 @@ function partsOf(text: string): string[] | undefined {
   return parts
 }
 
-/** Half a surrogate pair has no UTF-8 form: clients would send a replacement, and different keys would meet. */
+/**
+ * Refuses half a surrogate pair: it has no UTF-8 form, so clients would send a replacement and different keys would
+ * collide.
+ */
 function isWellFormed(key: string): boolean {
   return (key as string & { isWellFormed(): boolean }).isWellFormed()
 }

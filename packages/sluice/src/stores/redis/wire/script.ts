@@ -1,7 +1,7 @@
 import { type ErrorCode, StoreUnavailable } from '../../../errors.ts'
 import type { RedisLink } from '../client/client.ts'
 
-/** A script as the generator made it: its text, and the name the server knows it by. */
+/** A script as the generator made it: its text, and its SHA-1, by which the server knows it. */
 export interface Script {
   readonly text: string
   readonly sha: string
@@ -27,12 +27,15 @@ export interface Message {
   readonly args: readonly string[]
 }
 
-/** Runs a script by its name, and once more with its text where the server does not know it (any more). */
+/** Runs a script by its SHA-1. If the server does not know it, sends the text once. */
 export function run(link: RedisLink, message: Message): Promise<ScriptReply> {
   return new Promise((resolve, reject) => send(link, message, resolve, reject))
 }
 
-/** The same with no promise but the client's, for calls in their thousands. What `done` throws is a failure as well. */
+/**
+ * The same with a callback instead of a promise, for thousands of calls. An error that `done` throws counts as a
+ * failure.
+ */
 export function send(
   link: RedisLink,
   { script, keys, args }: Message,
@@ -47,7 +50,7 @@ export function send(
     }
   }
   link.evalsha(script.sha, keys, args).then(read, error => {
-    // A cluster client puts words of its own before it.
+    // A cluster client puts its own words before it.
     if (messageOf(error).includes('NOSCRIPT')) link.eval(script.text, keys, args).then(read, failed)
     else failed(error)
   })
@@ -58,7 +61,7 @@ function replyOf(bytes: unknown): ScriptReply {
   throw new Error(`the script answered with ${typeof bytes} where bytes were expected`)
 }
 
-/** What a script answers: doubles, the first being the server's time. */
+/** A script's reply: doubles, the first being the server's time. */
 export class ScriptReply {
   readonly length: number
   private readonly view: DataView
@@ -73,7 +76,7 @@ export class ScriptReply {
   }
 }
 
-/** What a server says, and what we call it. The first that matches. */
+/** Errors of servers, and what Sluice calls them. The first match counts. */
 const FAILURES: readonly (readonly [RegExp, ErrorCode, string])[] = [
   [/^READONLY|MASTERDOWN/, 'SLUICE_STORE_READONLY', 'the server writes nothing, being a replica'],
   [/OOM command not allowed/, 'SLUICE_STORE_FULL', 'the server has reached its maxmemory'],

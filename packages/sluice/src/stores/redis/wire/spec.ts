@@ -8,7 +8,10 @@ import type { BlockRule } from '../../limit.ts'
 
 const texts = new WeakMap<Rule, { text: string; from: number; until: number }>()
 
-/** What the scripts must know of a limit, as JSON. Made once for each rule; a calendar's again when its window is over. */
+/**
+ * What the scripts must know of a limit, as JSON. It is made once for each rule, and again when a calendar window is
+ * over.
+ */
 export function specText(rule: Rule, block: BlockRule | undefined, now: number): string {
   if (block !== undefined) return textOf(rule, block, now)
   let known = texts.get(rule)
@@ -47,8 +50,8 @@ function numbersOf(rule: Rule, now: number): object {
 }
 
 /**
- * The boundaries of a calendar around now: when the window before began, when this one did, and when it and the next
- * two end. The script picks by its own clock, so ours need only be right to within a window.
+ * The boundaries of a calendar around now: when the last window began, when this one did, and when this and the next
+ * one end. The script chooses by its own clock, so this process's clock may be wrong by up to a window.
  */
 function calendarEnds(rule: FixedRule, now: number): number[] {
   const { align, timeZone = 'UTC' } = rule.policy
@@ -60,12 +63,12 @@ function calendarEnds(rule: FixedRule, now: number): number[] {
   return [before.start, current.start, current.end, next.end, after.end].map(ms => ms * TICKS_PER_MS)
 }
 
-/** Until when the text of a rule may be used again: a calendar's boundaries move on. */
+/** Until when the text of a rule may be reused, because a calendar's boundaries move on. */
 function specEnd(rule: Rule, now: number): number {
   return rule.kind === 'fixed' && rule.windowTicks === 0 ? rule.endAfter(now, 0) : Infinity
 }
 
-/** Where the windows of this key start, where they start by the key. */
+/** Where the windows of this key start, if they start by the key. */
 export function phaseOf(charge: Charge): number {
   const { rule } = charge
   return rule.kind === 'fixed' && rule.policy.align === 'key' ? stableHash(charge.key, rule.windowTicks) : 0

@@ -3,14 +3,14 @@ import { type Charge, isTaken, refusedOf } from '../../charge.ts'
 import type { Intent, Question } from '../../store.ts'
 import type { ScriptReply } from './script.ts'
 
-/** What stands in a reply where a key has a value of somebody else's. */
+/** Stands in a reply for a key whose value is foreign: Sluice did not write it. */
 export const FOREIGN = -3
 const NEVER_BLOCKED = -2
 const RESETS = 1
 const HELD = 2
 const TOO_MANY_HOLDS = 3
 
-/** What a reply says of few charges, by their place in it. */
+/** Details that a reply gives of a few charges, by their index. */
 export interface RareFacts {
   readonly resets: Map<number, number>
   readonly held: Set<number>
@@ -30,8 +30,8 @@ export function rareFacts(reply: ScriptReply, from: number): RareFacts | undefin
 }
 
 /**
- * Reads the verdicts of one decision, which stand from `place` on; true if nobody waited for one any more. `ids` are what
- * its slots and reservations are called, if it would have any.
+ * Reads the verdicts of one decision, from index `place` on. Returns true if no caller waited for one any more. `ids`
+ * are the ids of the slots and reservations it may have taken.
  */
 export function readVerdicts(
   { charges, intent }: Question,
@@ -73,7 +73,7 @@ function readVerdict(charge: Charge, intent: Intent, at: number, reply: ScriptRe
   if (flags >= 2) charge.blocked = true
 }
 
-/** Notes what was taken, with what will be needed to give it back. */
+/** Notes what was taken, with what a refund will need. */
 function noteTaken(
   charges: readonly Charge[],
   intent: Intent,

@@ -10,15 +10,15 @@
 --   'reset'    forgets the key
 --   'block'    ticks: refuses the key for so long
 --   'unblock'  ends a block, and forgets how many there have been
--- It answers what was charged by a penalty or settlement (-1: there was none of that id), 1 if a slot was still held, -3 where
--- the value is foreign; else nothing of meaning.
+-- It answers the cost that a penalty or settlement charged (-1: no reservation of that id), 1 if a slot was still held,
+-- -3 if the value is foreign. Other answers mean nothing.
 
 local change
 do
   local UNKNOWN = -1
   local changes = {}
 
-  -- Where nothing is counted there is nothing to give back, nor to write.
+  -- If nothing is counted, there is nothing to give back or to write.
   local function is_empty(spec, state)
     return kernel_of(spec.kind).describe(state, spec, now) == 0
   end
@@ -39,7 +39,7 @@ do
     return cost
   end
 
-  -- Charges without refusal until one whole limit has been overdrawn, but `least` at any rate.
+  -- Charges without refusal until the limit is overdrawn by a whole one, but at least `least`.
   local function charge(k, spec, state, cost, least)
     local kernel, extra = kernel_of(spec.kind), states.extra_of(k)
     local room = 2 * spec.limit - kernel.counted(state, spec, now) - (extra and extra.held or 0)
@@ -72,9 +72,9 @@ do
     return kernel_of(spec.kind).renew(state, spec, now, id)
   end
 
-  -- More than was reserved is charged without refusal, until one whole limit has been overdrawn. Who settles again within a
-  -- minute is told the same. A reservation of nothing is known to its owner alone, who says until when it was good, and how
-  -- often the key had been reset.
+  -- An excess over the reservation is charged without refusal, until the limit is overdrawn by a whole one. A second
+  -- settlement within a minute gets the same answer. Only the owner knows a reservation of cost 0, so it sends the
+  -- expiry and how often the key had been reset.
   function changes.settle(k, spec, state, cost, id, actual, expiry, resets)
     local extra, record = states.extra_of(k), string.match(keys[k], '^{%d+}') .. '#settled:' .. string.format('%.0f', id)
     local held = cost > 0 and extra and extras.drop_hold(extra, id, cost, now)
@@ -89,7 +89,7 @@ do
     return charged
   end
 
-  -- That there was a reset is kept for as long as something from before it could be refunded.
+  -- A reset is remembered as long as something from before it could be refunded.
   function changes.reset(k, spec)
     local extra = states.extra_of(k)
     local resets = extra and extra.resets or 0

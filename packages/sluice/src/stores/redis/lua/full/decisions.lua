@@ -1,4 +1,4 @@
--- One decision with all that can happen in it: blocks, reservations, bookings, shadows that replace, slots and logs.
+-- One decision with all its possible parts: blocks, reservations, bookings, shadows that replace, slots and logs.
 
 local RESETS, HELD, TOO_MANY_HOLDS = 1, 2, 3
 local decide
@@ -12,7 +12,7 @@ do
     tell(used, reset_at, code)
   end
 
-  -- The verdict on one charge: retry (0 where it passes), and the tick its block ends, 0 without one.
+  -- The verdict on one charge: retry (0 if it passes), and the tick at which its block ends, 0 without one.
   local function judge(charge)
     local kernel, extra, spec, cost = charge.kernel, states.extra_of(charge.k), charge.spec, charge.cost
     if not extra then return kernel.judge(charge.state, spec, now, cost), 0 end
@@ -24,7 +24,7 @@ do
     return max(retry, extra.blocked_until), extra.blocked_until
   end
 
-  -- A reservation that the limit lets pass is refused where the key has too many.
+  -- Refuses a reservation that the limit admits if the key has too many.
   local function judge_hold(charge)
     local extra = states.extra_of(charge.k)
     if not extra or extra.count < MOST_HOLDS then return end
@@ -32,7 +32,8 @@ do
     charge.retry = max(extra.next_expiry, now + 1)
   end
 
-  -- A refusal by the limit itself starts its block; a cost that can never pass is a mistake, not an attack.
+  -- A refusal by the limit itself starts its block. A cost that can never pass starts none: it is a mistake, not an
+  -- attack.
   local function strike(charge)
     local k, spec = charge.k, charge.spec
     if not spec.block or charge.cost > spec.limit or charge.blocked_until > 0 or charge.too_many then return end
@@ -53,7 +54,7 @@ do
     if charge.booked then states.touch(k, spec) end
   end
 
-  -- An enforced charge is taken if none was refused; a shadow if none but the one it replaces was.
+  -- An enforced charge is taken if none was refused; a shadow if none was, except the one it replaces.
   local function passes(charge, charges, refused)
     if charge.role == ENFORCED then return refused == 0 end
     local replaced = charge.role >= 0 and charges[charge.role + 1]
@@ -63,7 +64,7 @@ do
   local function take(charge, hold_ticks)
     local k, spec = charge.k, charge.spec
     if charge.booked then return true end
-    if charge.cost == 0 then return charge.holds end -- a reservation of nothing is known to its owner alone
+    if charge.cost == 0 then return charge.holds end -- only the owner of a reservation of cost 0 knows it
     if charge.holds then extras.add_hold(states.need_extra(k), charge.id, charge.cost, now + hold_ticks)
     else charge.kernel.take(charge.state, spec, now, charge.cost, charge.id) end
     states.touch(k, spec)
@@ -95,7 +96,7 @@ do
       charge.state = states.at(k, spec, charge.phase)
       charge.kernel = kernel_of(spec.kind)
       charge.holds = item[2] > 0 and spec.kind ~= 'slots' and charge.id ~= 0
-      -- Where its reservations would stand, something foreign may.
+      -- A foreign value may be in the place of its reservations.
       if charge.state and charge.holds and charge.cost > 0 and not states.may_hold(k) then charge.state = nil end
       charges[#charges + 1] = charge
     end

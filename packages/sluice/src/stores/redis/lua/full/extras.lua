@@ -1,17 +1,18 @@
--- What few keys have beside their count: a block, reservations, and how often the key was reset.
+-- What a few keys have beside their count: a block, reservations, and how often the key was reset.
 --
--- The bytes stand before the count's, 60 of them: how many reservations (u32), then resets, blocked until, strikes, when to
--- forget the strikes, the sum of what is reserved, the first and the last tick at which a reservation expires (doubles).
+-- The extras are 60 bytes before the count: the number of reservations (u32), then resets, blocked until, strikes, when
+-- to forget the strikes, the sum of what is reserved, the first and the last tick at which a reservation expires
+-- (doubles).
 --
--- The reservations themselves stand in a sorted set of their own, by their expiry, so that a call reads none but those that
--- expire and the few that tell a retry. Its name is the key's with `#` behind the tag, which no other name has: it lies in
--- the same slot. A member is id and cost (doubles).
+-- The reservations are in a sorted set of their own, by expiry, so that a call reads only those that expire and the few
+-- that tell a retry. Its name is the key's with `#` after the tag, which no other name has, so it is in the same slot.
+-- A member is id and cost (doubles).
 
 -- Twins of MOST_HOLDS and HOLDS_PLAYED in stores/store.ts.
 local MOST_HOLDS, HOLDS_PLAYED = 16384, 32
--- So many a call charges of one key's that have expired: the rest stays reserved until the next.
+-- How many of one key's expired reservations a call charges. The rest stays reserved until the next call.
 local MOST_EXPIRED = 256
--- The letter, too.
+-- With the letter.
 local EXTRAS_END = 61
 
 local extras = {}
@@ -26,7 +27,7 @@ do
     }
   end
 
-  -- A set of reservations may be somebody else's: then the key is.
+  -- If the set of reservations is foreign, so is the key.
   function extras.is_ours(extra)
     local kind = call_redis('TYPE', extra.holds_key).ok
     return kind == 'zset' or kind == 'none'
@@ -55,9 +56,9 @@ do
     extra.forget_at = now + ticks + (block.factor > 1 and block.max or 0)
   end
 
-  -- Twin of memory/holds.ts: what is held does not drain, and expires at what was reserved.
+  -- Twin of memory/holds.ts: a reserved amount does not drain, and is charged in full when it expires.
   function extras.add_hold(extra, id, cost, expiry)
-    -- What a lost value has left behind is nobody's.
+    -- Deletes reservations that outlived their key's value.
     if extra.count == 0 then call_redis('DEL', extra.holds_key) end
     call_redis('ZADD', extra.holds_key, format('%.0f', expiry), pack('<dd', id, cost))
     extra.next_expiry = extra.count == 0 and expiry or min(expiry, extra.next_expiry)
@@ -67,7 +68,7 @@ do
     extra.soonest = nil
   end
 
-  -- After some are gone: what is left.
+  -- Updates the extras after some reservations are gone.
   local function count_again(extra)
     local first = call_redis('ZRANGE', extra.holds_key, 0, 0, 'WITHSCORES')
     extra.soonest = nil
@@ -76,7 +77,7 @@ do
     extra.next_expiry = (first[2] or 0) + 0
   end
 
-  -- True if there was one of that id that had not expired.
+  -- Returns true if a reservation of that id was there and had not expired.
   function extras.drop_hold(extra, id, cost, now)
     local member = pack('<dd', id, cost)
     local expiry = call_redis('ZSCORE', extra.holds_key, member)
@@ -87,7 +88,8 @@ do
     return true
   end
 
-  -- Charges what has expired, as of its expiry; true if there was any. Once a call: time stands still in it.
+  -- Charges what has expired, as of its expiry. Returns true if there was any. Once per call, because time stands still
+  -- in it.
   function extras.expire_holds(extra, kernel, state, spec, now, phase)
     if extra.expired or extra.count == 0 or extra.next_expiry > now then return false end
     extra.expired = true
@@ -105,7 +107,7 @@ do
     return true
   end
 
-  -- Those up to this rank, soonest expiry first.
+  -- The reservations up to this rank, in order of expiry.
   local function up_to(extra, rank)
     local found, holds = call_redis('ZRANGE', extra.holds_key, 0, rank, 'WITHSCORES'), {}
     for i = 1, #found, 2 do
@@ -119,16 +121,16 @@ do
     return up_to(extra, -1)
   end
 
-  -- Those that expire first, in that order.
+  -- The reservations that expire first, in that order.
   local function soonest(extra)
     if not extra.soonest then extra.soonest = up_to(extra, HOLDS_PLAYED - 1) end
     return extra.soonest
   end
 
-  -- Twins of memory/holds-played.ts: what will be if nobody settles.
+  -- Twins of memory/holds-played.ts: they simulate what happens if no reservation is settled.
 
-  -- The first tick at which `cost` passes beside what is held, or the earliest at which it may; `retry` is what the kernel
-  -- says while all of it stays held.
+  -- The first tick at which `cost` passes beside the reservations, or the earliest at which it may. `retry` is the
+  -- kernel's answer while all of them stay reserved.
   function extras.retry_at(extra, kernel, state, spec, now, cost, phase, retry)
     local held, at = extra.held, now
     if cost > spec.limit then return NEVER end
@@ -158,7 +160,8 @@ do
     return extra.count > HOLDS_PLAYED and max(at, now + 1) or pass_at()
   end
 
-  -- The tick at which all is gone. Beyond those played through, the rest counts as if it expired with the last.
+  -- The tick at which nothing is left. Reservations beyond the simulated ones count as if they expired with the last of
+  -- those.
   function extras.reset_at(extra, kernel, state, spec, now, phase)
     local played, rest = soonest(extra), extra.held
     local last = extra.count > HOLDS_PLAYED and extra.last_expiry or played[#played].expiry
@@ -175,11 +178,12 @@ do
     return reset_at
   end
 
-  -- The tick until which a key must be kept: until it is as good as a fresh one.
+  -- The tick until which a key must be kept: from then on a fresh key would behave the same.
   local function kept_until(extra, kernel, state, spec, now, phase)
     local tick = kernel.kept_until(state, spec, now)
     if extra.count > 0 then tick = max(tick, extras.reset_at(extra, kernel, state, spec, now, phase)) end
-    -- What was charged before a reset must not be refunded after it: that is known for as long as it could be.
+    -- A charge from before a reset must not be refunded after it, so the reset is remembered as long as that could
+    -- happen.
     if extra.resets > 0 then tick = max(tick, now + kernel.span(spec)) end
     return max(tick, extra.blocked_until, extra.forget_at)
   end
@@ -188,7 +192,7 @@ do
     return extra.resets == 0 and extra.forget_at <= now and extra.blocked_until <= now and extra.count == 0
   end
 
-  -- Writes a key that has extras, or had them until now. Of a log that had them before, only what is new.
+  -- Writes a key that has extras, or had them until now. If a log had them before, only what is new is written.
   function extras.write(extra, kernel, state, spec, now, phase, key)
     local until_tick = kept_until(extra, kernel, state, spec, now, phase)
     local ttl, over = ttl_text(until_tick - now), is_over(extra, now)

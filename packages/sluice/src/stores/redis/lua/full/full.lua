@@ -4,7 +4,7 @@ local specs, items = {}, {}
 if call then
   specs, items = call.specs, call.items
 else
-  -- A call that should only have counted, but a value holds more than a count.
+  -- The call was in the short form, but a value holds more than a count.
   found = call_redis('MGET', unpack(keys, 1, values))
   local limit_of = {}
   for n = 1, limits do
@@ -24,7 +24,7 @@ else
   end
 end
 
--- Redis reads a value of a foreign type as missing, and would write over it. What is foreign is nil from here on.
+-- Redis reads a value of a foreign type as missing, and would overwrite it. Foreign values are nil from here on.
 do
   local absent = {}
   for k = 1, values do
@@ -46,7 +46,7 @@ local function tell(used, reset_at, code)
   reply[at + 2], reply[at + 3], reply[at + 4] = used, reset_at - now, code
 end
 
--- About the charge to be told next.
+-- Details of the next charge in the reply.
 local function tell_rare(what, value)
   local at = #rare
   rare[at + 1], rare[at + 2], rare[at + 3] = told, what, value

@@ -1,4 +1,4 @@
--- The state of one key as numbers. It writes nothing but what has expired.
+-- The state of one key as numbers. It writes only the charges of expired reservations.
 --
 -- call.inspect  the phase of windows that start by their key; the state is KEYS[2], its limit the only one
 -- Reply         now, used (in units, as a decision would say it), the tick its block ends (0 without one), bytes, how many

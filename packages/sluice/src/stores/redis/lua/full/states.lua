@@ -1,11 +1,11 @@
--- The states of keys as tables, with what few of them have besides: see extras.lua.
+-- The states of keys as tables, with the extras that a few of them have: see extras.lua.
 
 local states = {}
 do
   local by_key, extras_of, phases, dirty, dirty_spec, foreign = {}, {}, {}, {}, {}, {}
   local byte = string.byte
 
-  -- What a key has of blocks, reservations and resets, or nil.
+  -- The blocks, reservations and resets of a key, or nil.
   function states.extra_of(k)
     return extras_of[k]
   end
@@ -15,19 +15,19 @@ do
     return extras_of[k]
   end
 
-  -- Can the key have reservations, or does something foreign stand in their place?
+  -- Whether the key can have reservations: false if a foreign value is in their place.
   function states.may_hold(k)
     local extra = extras_of[k] or extras.none(keys[k])
     return extra.count > 0 or extras.is_ours(extra)
   end
 
-  -- False for nothing, nil for something foreign. Of a log no more than its header, and what stands before.
+  -- False if there is no value, nil if it is foreign. Of a log, only its header and what precedes it.
   local function value_at(k)
     if k <= values then return found[k] end
     local value = redis.pcall('GETRANGE', keys[k], 0, EXTRAS_END + LOG_HEADER - 2)
     if type(value) == 'table' then return nil end
     if value ~= '' then return value end
-    -- Nothing there, or a value of nothing, which is foreign.
+    -- No value, or an empty one, which is foreign.
     if call_redis('EXISTS', keys[k]) == 1 then return nil end
     return false
   end
@@ -45,7 +45,7 @@ do
     return kernel.read(value, from, keys[k], spec)
   end
 
-  -- The state of a key as of now, or nil where a foreign value stands there.
+  -- The state of a key as of now, or nil if its value is foreign.
   function states.at(k, spec, phase)
     local state, kernel = by_key[k], kernel_of(spec.kind)
     if not state then
@@ -66,7 +66,7 @@ do
     extras_of[k] = nil
   end
 
-  -- To be written in the end.
+  -- Marks a key to be written at the end.
   function states.touch(k, spec)
     if not dirty_spec[k] then dirty[#dirty + 1] = k end
     dirty_spec[k] = spec

@@ -1,9 +1,9 @@
--- A level that drains: twin of algorithms/bucket.ts. The level is kept with the tick it was true at and with the units of
--- its rate, so that a key whose rate changes brings along what it has used.
+-- A level that drains: twin of algorithms/bucket.ts. The level is kept with its tick and with the units of its rate, so
+-- that a key whose rate changes keeps what it has used.
 -- Bytes: per_request, per_tick, level, at, and the tick until which the key is kept (doubles).
 
 -- @part drain
--- A clock that was set back does not let the same time drain twice.
+-- If the clock was set back, the same time does not drain twice.
 if now > at then
   level = level - (now - at) * per_tick
   if level < 0 then level = 0 end
@@ -35,8 +35,8 @@ local at = elsewhere[k] or now
 if not whole[k] then
   call_redis('SETRANGE', keys[k], '17', pack('<dd', used, at))
 else
-  -- Kept twice as long as it must be, so that most changes need not say again how long. Buckets that were empty become the
-  -- same, and those are most.
+  -- Kept twice as long as it must be, so that most changes need not set the expiry again. All buckets that were empty
+  -- get the same expiry, and those are most.
   if used ~= same_used or at ~= now then
     local keep = ceil(2 * used / span / 1000000)
     same_used = at == now and used
@@ -119,14 +119,14 @@ function makers.bucket()
     return { state.level }
   end
 
-  -- Books a place that starts within `book_ticks`: the tick it starts at, or nil and the first tick to ask again.
+  -- Books a start within `book_ticks`. Returns the tick it starts at, or nil and the first tick to ask again.
   function kernel.book(state, spec, now, cost, retry, book_ticks)
     local ahead = spec.queue and state.level or state.level + cost * spec.perRequest - spec.limit * spec.perRequest
     local start = ahead <= 0 and now or now + ceil(ahead / spec.perTick)
     local fits
     if spec.queue then fits = retry == 0 else fits = retry < NEVER end
     if fits and start - now <= book_ticks and state.level < 2 ^ 51 then
-      -- Taken as of its start: by then the bucket may have run dry, and what it could not drain is no credit.
+      -- Counted as of the start: the bucket may be empty before then, and the drain it missed is no credit.
       if not spec.queue then state.level = max(state.level, (start - now) * spec.perTick) end
       kernel.take(state, spec, now, cost)
       return start

@@ -26,7 +26,7 @@ if not whole[k] then call_redis('SETRANGE', keys[k], '1', pack('<d', used))
 else call_redis('SETEX', keys[k], seconds, pack('<Bdd', 70, used, now + ticks)) end
 
 -- @part kernel
--- The end of the window that holds `now`. A calendar's boundaries come with the spec, some before now and some after.
+-- The end of the window that contains `now`. The spec brings a calendar's boundaries, some before now and some after.
 local function window_end(spec, now, phase)
   if spec.align == 'first' then return now + spec.windowTicks end
   if spec.ends == nil then return (floor((now - phase) / spec.windowTicks) + 1) * spec.windowTicks + phase end
@@ -76,7 +76,7 @@ function makers.fixed()
     return state.count, state.count > 0 and state.end_at or now
   end
 
-  -- Only if the window charged at tick `at` is still the open one; of a calendar window the end is told.
+  -- Only if the window charged at tick `at` is still open. The end of a calendar window is an argument.
   function kernel.refund(state, spec, now, cost, at, window_end)
     local same
     if spec.windowTicks > 0 then same = at >= state.end_at - spec.windowTicks and at < state.end_at
@@ -93,7 +93,7 @@ function makers.fixed()
   end
 
   function kernel.span(spec)
-    -- No month of a calendar is longer than 32 days, whatever the clocks do.
+    -- No month is longer than 32 days, even with changes to summer time.
     return spec.windowTicks > 0 and spec.windowTicks or 32 * 86400000000
   end
 

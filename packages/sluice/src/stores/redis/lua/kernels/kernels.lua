@@ -30,7 +30,7 @@ local function ttl_text(ticks)
   return string.format('%d', max(0, ceil(ticks / 1000000)) + SPARE_SECONDS)
 end
 
--- Of a log only what is new, where that will do.
+-- Writes only what is new of a log, if that is enough.
 local function write_state(k, state, spec)
   local kernel = kernel_of(spec.kind)
   if k > values and kernel.write_in_place(state, spec) then return end
@@ -53,7 +53,7 @@ local function spec_of(limit)
   return { kind = 'fixed', limit = full, windowTicks = math.abs(span), align = span < 0 and 'first' or 'epoch' }
 end
 
--- Numbers to bytes, all at once: one by one takes as long as deciding. Lua can hand on about 8,000 values.
+-- Numbers to bytes, all at once: one by one takes as long as deciding. Lua can unpack about 8,000 values.
 local function pack_all(numbers)
   local count, parts = #numbers, {}
   if count <= 4000 then return pack('<' .. string.rep('d', count), unpack(numbers)) end

@@ -1,37 +1,38 @@
 -- Twin of algorithms/sliding-log.ts: the time of every request still in the window, in a ring that grows with use.
--- Only a header and the few times a decision needs are read, and only what is new is written. A call of 64 takes the server
--- 40 % fewer instructions so than with states as tables.
--- Bytes: first, count, oldest, newest, ring, and the tick until which the key is kept (doubles), then `ring` times. The n-th
--- time ever stands at n mod ring, and `first` is the number of the oldest that counts. A key with blocks or reservations is
--- read as a whole.
+-- Only the header and the few times a decision needs are read, and only what is new is written. So a call of 64 takes
+-- the server 40 % fewer instructions than with tables as states.
+-- Bytes: first, count, oldest, newest, ring, and the tick until which the key is kept (doubles), then `ring` times.
+-- Time number n is at n mod ring, and `first` is the number of the oldest that counts. A key with blocks or
+-- reservations is read as a whole.
 
 -- @part shared
--- The letter, too.
+-- With the letter.
 local LOG_HEADER, SMALLEST_RING = 49, 4
 
--- A key is kept a quarter longer than it must be, so that most changes need not say again how long.
+-- A key is kept a quarter longer than it must be, so that most changes need not set its expiry again.
 local function log_until(now, window)
   return now + window + ceil(window / 4)
 end
 
--- A value of any length may be somebody else's: ours starts with whole numbers that fit together.
+-- A value of any length may be foreign: a log starts with whole numbers that fit together.
 local function is_log(first, count, ring)
   local are_whole = first % 1 == 0 and count % 1 == 0 and ring % 1 == 0
   return are_whole and first >= 0 and count >= 0 and count <= ring and ring <= 2 ^ 17
 end
 
 -- @part tail
--- The time of that number, if it stands in the log.
+-- The time of that number, if the log still has it.
 local function time_of(k, number, ring)
   local at = LOG_HEADER + fmod(number, ring) * 8
   return (unpack_bytes('<d', call_redis('GETRANGE', keys[k], at, at + 7)))
 end
 
--- How many of the oldest have left the window, given that one has and the newest has not; and the time of the next.
+-- How many of the oldest have left the window, and the time of the next. The caller knows that one has and the newest
+-- has not.
 local function tail_of(k, first, count, ring, gone_up_to)
   local gone, next_time = 1, time_of(k, first + 1, ring)
   while next_time <= gone_up_to do
-    -- Gallops: what was looked at last has left, too.
+    -- Gallops: every time looked at before this one has left, too.
     gone = min(2 * gone, count - 1)
     next_time = time_of(k, first + gone, ring)
     if next_time > gone_up_to then
@@ -56,7 +57,7 @@ if header ~= '' then
   letter, first, count, oldest, newest, ring, until_tick = unpack_bytes('<Bdddddd', header)
   if letter ~= 76 or now < newest or not is_log(first, count, ring) then only_counts = false break end
   if count == 0 or newest <= now - span then
-    first, count, ring, whole[k] = 0, 0, SMALLEST_RING, true -- a burst long gone does not keep its memory
+    first, count, ring, whole[k] = 0, 0, SMALLEST_RING, true -- frees the memory of a burst long gone
   elseif oldest <= now - span then
     local gone
     gone, oldest = tail_of(k, first, count, ring, now - span)
@@ -87,7 +88,7 @@ if not whole[k] and used <= ring then
   call_redis('SETRANGE', keys[k], '0', pack('<Bdddddd', 76, first, used, oldest, now, ring, until_tick))
   if is_short then call_redis('EXPIRE', keys[k], seconds) end
 else
-  -- The ring grows: what counts is numbered from 0 again.
+  -- The ring grows: the times that count are numbered from 0 again.
   local times = ''
   if count > 0 then
     local slots = call_redis('GETRANGE', keys[k], LOG_HEADER, LOG_HEADER + ring * 8 - 1)
@@ -110,7 +111,7 @@ function makers.log()
     return { first = 0, count = 0, oldest = 0, newest = 0, ring = 0, until_tick = 0, times = {} }
   end
 
-  -- `value` may be no more than letter and header; `times` holds those that were read or added, by their number.
+  -- `value` may be only letter and header; `times` holds those that were read or added, by their number.
   function kernel.read(value, from, key)
     if #value - from + 1 < HEADER then return nil end
     local first, count, oldest, newest, ring, until_tick = unpack_bytes('<dddddd', value, from)
@@ -134,7 +135,7 @@ function makers.log()
     return time
   end
 
-  -- Reads all that counts, after which the state needs its key no more.
+  -- Reads all times that count, after which the state no longer needs its key.
   local function load(state)
     if state.key == nil or state.loaded then return end
     local bytes = call_redis('GETRANGE', state.key, state.slots, state.slots + state.ring * 8 - 1)
@@ -153,14 +154,14 @@ function makers.log()
     state.count = state.count - n
   end
 
-  -- Gallops past what has left the window: mostly it looks at the oldest alone.
+  -- Gallops past times that have left the window: mostly it looks at the oldest alone.
   function kernel.locate(state, spec, now)
     local gone_up_to = now - spec.windowTicks
     if state.count == 0 or state.oldest > gone_up_to then return end
     if state.newest <= gone_up_to then
       state.first = state.first + state.count
       state.count = 0
-      state.whole = state.ring > SMALLEST_RING -- a burst long gone does not keep its memory
+      state.whole = state.ring > SMALLEST_RING -- frees the memory of a burst long gone
       return
     end
     local gone = 1
@@ -190,7 +191,7 @@ function makers.log()
       state.whole = true
     end
     if state.count == 0 then state.oldest = now end
-    -- The times stand in order, also where the clock was set back a little.
+    -- The times are in order, even if the clock was set back a little.
     if state.count == 0 or now > state.newest then state.newest = now end
     for number = state.first + state.count, state.first + state.count + cost - 1 do state.times[number] = state.newest end
     state.count = state.count + cost
@@ -232,7 +233,7 @@ function makers.log()
     return pack('<dddddd', state.first, state.count, state.oldest, state.newest, state.ring, state.until_tick)
   end
 
-  -- The whole value. What counts is numbered from 0 again, so that a ring once large can be small again.
+  -- The whole value. The times that count are numbered from 0 again, so that a large ring can shrink.
   function kernel.write(state, until_tick)
     load(state)
     state.until_tick = until_tick
@@ -243,7 +244,7 @@ function makers.log()
     return header(state) .. table.concat(bytes)
   end
 
-  -- Writes what is new in place, if that will do.
+  -- Writes what is new in place, if that is enough.
   function kernel.write_in_place(state, spec)
     if state.key == nil or state.whole or state.count == 0 then return false end
     local number, last = max(state.pushed, state.first), state.first + state.count - 1

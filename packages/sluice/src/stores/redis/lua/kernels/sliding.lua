@@ -1,13 +1,13 @@
--- Twin of algorithms/sliding-window.ts: the index of the newest sub-window counted in, and a ring of k + 1 counts, where
--- sub-window n stands at n mod (k + 1).
+-- Twin of algorithms/sliding-window.ts: the index of the newest sub-window counted in, and a ring of k + 1 counts.
+-- Sub-window n is at n mod (k + 1).
 -- Bytes: newest, then the ring (doubles).
 
 -- @part weigh
--- What the count before weighs with so many ticks of it still inside, rounded up.
+-- The weight of the count before, rounded up, with this many ticks of it still inside.
 weight = previous * inside < EXACT and ceil(previous * inside / span) or mul_div_ceil(previous, inside, span)
 
 -- @part count
--- Of two counters: the one of now, and the one before.
+-- Two counters: the current one and the one before.
 local value, previous = found[k], 0
 if value then
   if #value ~= 25 then only_counts = false break end
@@ -16,7 +16,7 @@ if value then
   if letter ~= 83 then only_counts = false break end
   if newest % 2 == 1 then used, previous = previous, used end
   if newest > now_index then
-    elsewhere[k], one_by_one = newest, true -- a clock that was set back stays in the newest
+    elsewhere[k], one_by_one = newest, true -- if the clock was set back, stays in the newest
   elseif newest < now_index then
     used, previous = 0, newest == now_index - 1 and used or 0
   end
@@ -40,7 +40,7 @@ state[index % 2], state[1 - index % 2] = used - (weights[k] or 0), before[k] or 
 -- @part write
 local index, current, previous = elsewhere[k] or now_index, used - (weights[k] or 0), before[k] or 0
 local is_even = index % 2 == 0
--- What lies in the future is kept long enough.
+-- A time in the future is kept long enough.
 if not whole[k] or elsewhere[k] then
   call_redis('SETRANGE', keys[k], is_even and '9' or '17', pack('<d', current))
 else
@@ -102,7 +102,7 @@ function makers.sliding()
   function kernel.judge(state, spec, now, cost)
     if used(state, spec, now) + cost <= spec.limit then return 0 end
     if cost > spec.limit then return NEVER end
-    -- Walks the coming sub-windows until the weight of the oldest can fall far enough inside one of them.
+    -- Searches the coming sub-windows for the first in which the weight of the oldest falls far enough.
     local sub_ticks = spec.subTicks
     local index = max(floor(now / sub_ticks), state.newest)
     while true do
@@ -119,7 +119,7 @@ function makers.sliding()
   function kernel.take(state, spec, now, cost)
     local ring = state.buckets + 1
     local index = max(floor(now / spec.subTicks), state.newest)
-    -- Sub-windows skipped since the last charge held nothing; their places in the ring still hold older counts.
+    -- Sub-windows skipped since the last charge are empty, but their places in the ring still hold older counts.
     for n = max(state.newest + 1, index - state.buckets), index do state[fmod(n, ring)] = 0 end
     state.newest = index
     local place = fmod(index, ring)

@@ -1,4 +1,4 @@
--- Twin of algorithms/concurrency.ts: who holds a slot, soonest expiry first.
+-- Twin of algorithms/concurrency.ts: the holders of slots, in order of expiry.
 -- Bytes: for each holder id, cost, expiry (doubles).
 
 function makers.slots()
@@ -53,7 +53,7 @@ function makers.slots()
     return state.held, state[1] == nil and now or max(now, state[#state].expiry)
   end
 
-  -- A slot is given back by releasing it: there is nothing else to refund.
+  -- A slot is given back by `release`: there is nothing else to refund.
   function kernel.refund() end
   function kernel.credit() end
 
@@ -63,7 +63,7 @@ function makers.slots()
     end
   end
 
-  -- 1 if the slot was still held.
+  -- Gives the slot back. Returns 1 if it was still held.
   function kernel.release(state, id)
     local place = find(state, id)
     if place == nil then return 0 end
@@ -71,7 +71,7 @@ function makers.slots()
     return 1
   end
 
-  -- Holds it for another ttl; 1 if it was still held.
+  -- Holds the slot for another ttl. Returns 1 if it was still held.
   function kernel.renew(state, spec, now, id)
     local place = find(state, id)
     if place == nil then return 0 end
