@@ -3,8 +3,8 @@ import { type ErrorCode, expected, SluiceError } from '../errors.ts'
 import { type Mistake, type Path, pathText, RulesError } from './mistakes.ts'
 
 /**
- * A value of a parsed file and where it stands. What is wrong is noted and reading goes on, so that all mistakes are
- * found at once: every reader answers `undefined` after it noted one.
+ * A value of a parsed file, with its place. A reader reports what is wrong, returns `undefined` and goes on, so that
+ * all errors are found at once.
  */
 export class ConfigNode {
   readonly value: unknown
@@ -19,17 +19,17 @@ export class ConfigNode {
     this.mistakes = mistakes
   }
 
-  /** Notes that something else was expected here. */
+  /** Reports that something else was expected here. */
   wrong(what: string, advice?: string, code: ErrorCode = 'SLUICE_BAD_OPTION'): undefined {
     return this.note(expected(code, what, this.value, advice))
   }
 
-  /** Notes that this name should not be here. */
+  /** Reports that this name should not be here. */
   wrongName(what: string, advice?: string): undefined {
     return this.note(expected('SLUICE_BAD_OPTION', what, this.path.at(-1), advice), true)
   }
 
-  /** What `make` makes, if it does not complain. */
+  /** Returns what `make` returns, or reports its error. */
   attempt<T>(make: () => T): T | undefined {
     try {
       return make()
@@ -39,7 +39,7 @@ export class ConfigNode {
     }
   }
 
-  /** What stands under each name of a map; each name not among the known is noted. */
+  /** The values of a map by name. Every unknown name is reported. */
   members(what: string, known?: readonly string[]): Map<string, ConfigNode> | undefined {
     const { value } = this
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.wrong(what)
@@ -58,13 +58,13 @@ export class ConfigNode {
     return this.value.map((item, i) => new ConfigNode(item, [...this.path, i], this.file, this.mistakes))
   }
 
-  /** The node of a name, also where the file leaves it out. */
+  /** The node under a name, even if the file leaves it out. */
   member(name: string): ConfigNode {
     const value = Object.getOwnPropertyDescriptor(Object(this.value), name)?.value
     return new ConfigNode(value, [...this.path, name], this.file, this.mistakes)
   }
 
-  /** The same node, for a value that must not be shown as it is. */
+  /** The same node, for a value that must not be shown, such as a password. */
   shownAs(value: unknown): ConfigNode {
     return new ConfigNode(value, this.path, this.file, this.mistakes)
   }
@@ -75,7 +75,7 @@ export class ConfigNode {
     return this.wrong(what, isScalar(this.value) ? `put it in quotes: '${this.value}'` : undefined)
   }
 
-  /** Text as it is written, also where YAML reads 404 or true as something else. */
+  /** Text as written, even if YAML reads it as a number or a boolean, such as 404 or true. */
   spelt(what: string): string | undefined {
     return isScalar(this.value) || typeof this.value === 'string' ? String(this.value) : this.wrong(what)
   }
@@ -90,7 +90,7 @@ export class ConfigNode {
   }
 
   private note(error: SluiceError, inName = false): undefined {
-    // The code stands apart from the words here, and where to read more with it.
+    // Leaves out the code, which has a field of its own, and the link to the docs.
     const words = error.message.slice(0, error.message.lastIndexOf(' ['))
     const where = pathText(inName ? this.path.slice(0, -1) : this.path)
     this.mistakes.push({
@@ -104,7 +104,7 @@ export class ConfigNode {
   }
 }
 
-/** Reads a file, or several of which each is one; throws all that is wrong with them. */
+/** Reads one file or several; throws all their errors. */
 export function readFiles<T>(files: readonly unknown[], read: (nodes: readonly ConfigNode[]) => T | undefined): T {
   const mistakes: Mistake[] = []
   const made = read(files.map((value, file) => new ConfigNode(value, [], file, mistakes)))

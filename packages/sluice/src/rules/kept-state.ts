@@ -1,9 +1,9 @@
 import type { Policy } from '../policy.ts'
 
 /**
- * Does what callers have used outlive a change from one policy to another under the same name? A changed number or rate
- * keeps it; the buckets are one algorithm in three vocabularies and keep it among each other; another algorithm or
- * another window has nothing to keep. The stores decide it, by where they put the state; this says the same beforehand.
+ * Whether state survives a change from one policy to another under the same name. It does if only the number or rate
+ * changes, and between the three kinds of bucket. Another algorithm or another window starts with none. The stores
+ * decide this by where they put the state; this function predicts it.
  */
 export function keepsState(before: Policy, after: Policy): boolean {
   return shapeOf(before) === shapeOf(after)

@@ -1,21 +1,21 @@
 import { brand } from '../brand.ts'
 import type { ErrorCode } from '../errors.ts'
 
-/** Names and places in lists, from the top of a file down. */
+/** A path of names and list indexes, from the top of a file down. */
 export type Path = readonly (string | number)[]
 
-/** One thing that is wrong with a file, and where: whoever knows the lines of the file can point at it. */
+/** One error in a file, with its path, from which a caller that knows the file's lines can find the line. */
 export interface Mistake {
-  /** Which of several files, from 0. */
+  /** The index of the file, if there are several. */
   readonly file: number
   readonly path: Path
-  /** The last name of the path is itself wrong, not what stands under it. */
+  /** The last name of the path itself is wrong, not its value. */
   readonly inName: boolean
   readonly code: ErrorCode
   readonly message: string
 }
 
-/** What is wrong with rules, all of it: an operator should not have to find out one by one. */
+/** All errors in rules at once, so that an operator need not find them one by one. */
 export class RulesError extends Error {
   override readonly name = 'RulesError'
   readonly code = 'SLUICE_BAD_RULES'

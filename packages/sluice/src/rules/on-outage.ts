@@ -21,9 +21,9 @@ export function readOnOutage(node: ConfigNode): OnOutage | undefined {
   return local.wrong('a share above 0, up to 1', 'a number of requests needs a time, such as 20/m')
 }
 
-/** Notes what of an `on_outage` does not go with the policy it stands beside. */
+/** Reports an `on_outage` that does not fit its policy. */
 export function checkOnOutage(node: ConfigNode, limit: string, onOutage: OnOutage, policy: Policy): void {
-  // The limiter knows.
+  // The limiter checks whether they fit.
   node.attempt(() => createLimiter({ limits: { [limit]: { policy, onOutage } } }))
 }
 

@@ -3,9 +3,9 @@ export function isWildcard(pattern: string): boolean {
 }
 
 /**
- * Does text have the form of a pattern, where each `*` stands for any run of characters, none included? Looks for the
- * pieces between the stars one after the other, each as early as it comes: what is found early leaves more for the rest,
- * so there is never a reason to go back, and a hostile text costs no more than another.
+ * Whether text matches a pattern in which each `*` stands for any characters, or none. It looks for the pieces between
+ * the stars in order, each as early as possible, which leaves the most text for the rest. So it never backtracks, and
+ * hostile text takes no longer than other text.
  */
 export function wildcard(pattern: string): (text: string) => boolean {
   const pieces = pattern.split('*')

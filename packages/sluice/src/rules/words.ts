@@ -14,7 +14,7 @@ export function durationWords(ms: number): string {
   return `${ms / unitMs}${unit}`
 }
 
-/** A policy as one would say it: `100 in 1m (sliding window)`. */
+/** A policy in words: `100 in 1m (sliding window)`. */
 export function policyWords(policy: Policy): string {
   const limit = limitOfPolicy(policy)
   switch (policy.kind) {

@@ -1,7 +1,7 @@
 import type { ConfigNode } from '../config-node.ts'
 import { type Condition, readConditions } from './conditions.ts'
 
-/** One entry of `allow` or `deny`: an address or a range of them, or what attributes must be, all of them. */
+/** One entry of `allow` or `deny`: an address, a range of addresses, or attributes that must all match. */
 export type AccessEntry = string | readonly Condition[]
 
 export function readAccessList(node: ConfigNode): AccessEntry[] | undefined {

@@ -4,7 +4,7 @@ import { type Attributes, attributeOf, readingsOf } from './attributes.ts'
 import type { Condition } from './conditions.ts'
 import { isPlans, type RuleLimit } from './limit.ts'
 
-/** The first condition that does not hold; undefined where all do. */
+/** The first condition that does not hold; undefined if all hold. */
 export function mismatch({ when }: RuleLimit, subject: Attributes): Condition | undefined {
   for (const condition of when) {
     if (!readingsOf(subject, condition.attribute).some(condition.holds)) return condition
@@ -13,9 +13,9 @@ export function mismatch({ when }: RuleLimit, subject: Attributes): Condition | 
 }
 
 /**
- * What a subject is counted under: its values of the key's attributes, and then the names of these. With the names a
- * limit whose `key` changed starts afresh, whatever the values; the first value first, so that (user) and (user, route)
- * stand together in a cluster. Undefined where the limit does not apply.
+ * The key that a subject is counted under: its values of the key's attributes, then the attributes' names. Because of
+ * the names, a limit whose `key` changed starts with no state. The first value comes first, so that a cluster keeps
+ * (user) and (user, route) together. Undefined if the limit does not apply.
  */
 export function keyFor(limit: RuleLimit, subject: Attributes): Key | undefined {
   const parts: string[] = []
@@ -29,7 +29,7 @@ export function keyFor(limit: RuleLimit, subject: Attributes): Key | undefined {
   return parts
 }
 
-/** The reading of an attribute that fits the limit's condition on it, or else the first. */
+/** The value of an attribute that meets the limit's condition on it; otherwise the first value. */
 function countedBy({ when }: RuleLimit, subject: Attributes, attribute: string): string | undefined {
   const readings = readingsOf(subject, attribute)
   if (readings.length < 2) return readings[0]

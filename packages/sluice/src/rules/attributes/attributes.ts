@@ -1,18 +1,19 @@
 import { expected } from '../../errors.ts'
 
 /**
- * What is known about a request: `{ ip: '203.0.113.7', user: '42', route: '/search' }`. A list holds the readings of one
- * thing, where servers read it differently: a limit applies if one of them fits, and counts by that one or by the first.
+ * What is known about a request: `{ ip: '203.0.113.7', user: '42', route: '/search' }`. A list holds several values of
+ * one attribute, if servers may read it differently. A limit applies if one of them matches, and counts by that one or
+ * by the first.
  */
 export type Attributes = Readonly<Record<string, string | number | readonly string[]>>
 
-/** An attribute as text, the first reading of it; undefined where the subject does not have it. */
+/** The first value of an attribute, as text; undefined if the subject does not have it. */
 export function attributeOf(subject: Attributes, name: string): string | undefined {
   const value = given(subject, name)
   return Array.isArray(value) ? value[0] : value
 }
 
-/** All readings of an attribute. */
+/** All values of an attribute. */
 export function readingsOf(subject: Attributes, name: string): readonly string[] {
   const value = given(subject, name)
   return value === undefined ? [] : Array.isArray(value) ? value : [value]
@@ -22,7 +23,7 @@ function given(subject: Attributes, name: string): string | string[] | undefined
   if (typeof subject !== 'object' || subject === null) {
     throw expected('SLUICE_BAD_KEY', 'a subject as an object of attributes', subject)
   }
-  // A subject comes from outside: what every object inherits is none of its attributes.
+  // The subject is untrusted: properties inherited from Object are not attributes.
   const value: unknown = Object.hasOwn(subject, name) ? subject[name] : undefined
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return undefined
@@ -31,7 +32,7 @@ function given(subject: Attributes, name: string): string | string[] | undefined
   throw expected('SLUICE_BAD_KEY', `attribute '${name}' as text or a number`, value)
 }
 
-/** The cost an attribute says. That it is left out must not make a request cheap. */
+/** The cost given by an attribute. Throws if it is missing, so that leaving it out does not make a request cheap. */
 export function costFrom(subject: Attributes, name: string): number {
   const value = attributeOf(subject, name)
   const cost = value !== undefined && /^\d{1,16}$/.test(value) ? Number(value) : NaN

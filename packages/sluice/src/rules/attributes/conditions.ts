@@ -1,10 +1,10 @@
 import type { ConfigNode } from '../config-node.ts'
 import { isWildcard, wildcard } from '../wildcard.ts'
 
-/** One line of `when`: what an attribute must be. */
+/** One line of `when`: the values that an attribute may have. */
 export interface Condition {
   readonly attribute: string
-  /** Any of these, as written. */
+  /** Any of these values, as written. */
   readonly values: readonly string[]
   holds(value: string): boolean
 }

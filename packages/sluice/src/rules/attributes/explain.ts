@@ -4,13 +4,13 @@ import { mismatch, policyFor } from './applying.ts'
 import { type Attributes, attributeOf, costFrom } from './attributes.ts'
 import { isPlans, type RuleLimit } from './limit.ts'
 
-/** What one limit makes of a subject, in words. */
+/** What one limit does with a subject, in words. */
 export interface Explanation {
   readonly limit: string
   readonly applies: boolean
   readonly why: string
   readonly mode: LimitMode
-  /** Who is counted together: `user=42`, or `everybody`. */
+  /** By what requests are counted together: `user=42`, or `everybody`. */
   readonly key?: string
   readonly policy?: string
   readonly cost?: number

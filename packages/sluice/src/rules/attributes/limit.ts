@@ -11,18 +11,18 @@ import { ALGORITHM_NAMES, readPolicy } from './policies.ts'
 /** One limit of a rules file, checked. */
 export interface RuleLimit {
   readonly name: string
-  /** The attributes that say who is counted together; none: everybody is. */
+  /** The attributes by which requests are counted together; if there are none, all requests are. */
   readonly key: readonly string[]
-  /** All of them must hold. */
+  /** All conditions must hold. */
   readonly when: readonly Condition[]
   readonly policy: Policy | RulePlans
-  /** So much, or what this attribute says; without it, what the call says. */
+  /** A number, or the attribute that has it. Without it, the cost of the call. */
   readonly cost: number | string | undefined
   readonly mode: LimitMode
   readonly replaces: string | undefined
   readonly onOutage: OnOutage
   readonly blockFor: LimitOptions<never>['blockFor']
-  /** A refusal tells nothing of it: for logins, where the counts would help a guesser. */
+  /** Refusals do not reveal this limit: for logins, where the counts would help an attacker guess. */
   readonly quiet: boolean
 }
 
@@ -39,7 +39,7 @@ export function readLimit(name: string, node: ConfigNode): RuleLimit | undefined
   if (name === '') return node.wrongName('a limit with a name')
   const members = node.members('a limit as a map', [...MEMBERS, ...ALGORITHM_NAMES])
   if (members === undefined) return undefined
-  /** What stands under a name, if something does and it can be read; else what holds without it. */
+  /** Reads the value under a name; returns the default if it is absent or invalid. */
   const read = <T>(member: (typeof MEMBERS)[number], reader: (node: ConfigNode) => T | undefined, otherwise: T): T => {
     const found = members.get(member)
     return (found && reader(found)) ?? otherwise
@@ -66,7 +66,7 @@ function readPolicyOf(node: ConfigNode, members: ReadonlyMap<string, ConfigNode>
   const named = POLICY_NAMES.filter(name => members.has(name))
   const [name, ...others] = named
   if (name === undefined) {
-    // A name that is unknown was noted, and is most likely the policy's.
+    // An unknown name was reported already, and is most likely the policy's.
     const misspelt = members.size < Object.keys(node.value as object).length
     return misspelt ? undefined : node.wrong(`a limit with one of ${POLICY_NAMES.join(', ')}`)
   }
@@ -98,7 +98,7 @@ function readCost(node: ConfigNode): number | string | undefined {
 
 function readBlock(node: ConfigNode, limit: string): RuleLimit['blockFor'] {
   const blockFor = node.value as NonNullable<RuleLimit['blockFor']>
-  // The limiter has all there is to say about blocks.
+  // The limiter checks the block options itself.
   const tried = node.attempt(() => createLimiter({ limits: { [limit]: { policy: '1/s', blockFor } } }))
   return tried && blockFor
 }

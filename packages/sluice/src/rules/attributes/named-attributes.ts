@@ -4,7 +4,7 @@ import type { Attributes } from './attributes.ts'
 import { isPlans } from './limit.ts'
 import type { Rules } from './rules.ts'
 
-/** What a request over HTTP always has: the decision endpoint tells them, whether a limit needs them or not. */
+/** Attributes that every HTTP request has. The decision endpoint sends them whether or not a limit needs them. */
 const OF_REQUESTS = ['ip', 'method', 'route', 'host', 'proto']
 
 /** Every attribute that rules name, and those of requests. */
@@ -22,7 +22,7 @@ export function namedAttributes({ limits, attributes, allow, deny }: Rules): Rea
   return names
 }
 
-/** A subject with an attribute that no rule names is a mistake: the limit that was meant would not apply. */
+/** Refuses a subject with an attribute that no rule names: a misspelt one would make its limit not apply. */
 export function checkAttributes(subject: Attributes, named: ReadonlySet<string>): void {
   for (const name of Object.keys(subject)) {
     if (named.has(name)) continue

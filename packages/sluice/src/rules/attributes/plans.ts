@@ -7,7 +7,7 @@ export interface RulePlans {
   /** The attribute that names the plan. */
   readonly by: string
   readonly policies: ReadonlyMap<string, Policy>
-  /** For a plan that is not listed, and for whoever has none. */
+  /** The policy for subjects without a plan, or with one that is not listed. */
   readonly strictest: Policy
 }
 
@@ -34,7 +34,7 @@ function isConcurrency(policy: Policy): boolean {
   return policy.kind === 'concurrency'
 }
 
-/** Lets less through in the long run, or as much but less of it at once. */
+/** Whether it admits less in the long run, or as much in the long run but less at once. */
 function isStricter(a: Policy, b: Policy): boolean {
   const [rateA, rateB] = [perMs(a), perMs(b)]
   return rateA !== rateB ? rateA < rateB : limitOfPolicy(a) < limitOfPolicy(b)

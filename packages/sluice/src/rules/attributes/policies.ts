@@ -14,7 +14,7 @@ import {
 import { limitOf, windowOf } from '../../policy-options.ts'
 import type { ConfigNode } from '../config-node.ts'
 
-/** How an option of a policy is written, each checked by itself: so that all that is wrong with a policy is named. */
+/** How each option of a policy is written. Each is checked by itself, so that all errors of a policy are reported. */
 const OPTIONS: Readonly<Record<string, (node: ConfigNode) => unknown>> = {
   limit: node => limitOf(node.value, 'a limit'),
   capacity: node => limitOf(node.value, 'a capacity'),
@@ -32,9 +32,9 @@ const OPTIONS: Readonly<Record<string, (node: ConfigNode) => unknown>> = {
 interface Algorithm {
   readonly required: readonly string[]
   readonly optional: readonly string[]
-  /** May it also be written as a rate, `60/1m`? */
+  /** Whether it may also be written as a rate, `60/1m`. */
   readonly byRate: boolean
-  // The options are checked before they get here, and by the factory once more.
+  // The options are checked before they get here, and again by the factory.
   make(options: never): Policy
 }
 
@@ -46,7 +46,7 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   'token-bucket': { ...bucket, required: ['capacity', 'refill'], make: tokenBucket },
   'leaky-bucket': { ...bucket, required: ['capacity', 'leak'], make: leakyBucket },
   gcra: { ...bucket, required: ['rate', 'burst'], make: gcra },
-  // A calendar needs no window, and the factory says so where it does.
+  // A calendar needs no window. Otherwise the factory reports that it is missing.
   'fixed-window': { ...window, required: ['limit'], optional: ['window', 'align', 'time_zone'], make: fixedWindow },
   'sliding-log': { ...window, make: slidingLog },
   concurrency: { ...bucket, required: ['limit', 'ttl'], make: concurrency },
@@ -54,7 +54,7 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
 
 export const ALGORITHM_NAMES = Object.keys(ALGORITHMS)
 
-/** The policy that stands under the name of an algorithm. */
+/** The policy under the name of an algorithm. */
 export function readPolicy(algorithm: string, node: ConfigNode): Policy | undefined {
   const { required, optional, byRate, make } = ALGORITHMS[algorithm]!
   const { value } = node
@@ -71,7 +71,7 @@ export function readPolicy(algorithm: string, node: ConfigNode): Policy | undefi
     if (!members.has(name) && !required.includes(name)) continue
     const member = node.member(name)
     if (member.attempt(() => OPTIONS[name]!(member)) === undefined) whole = false
-    // As it is written, so that the factory complains of what its author sees.
+    // Passed on as written, so that the factory's error shows what the author wrote.
     options[name === 'time_zone' ? 'timeZone' : name] = member.value
   }
   return whole ? node.attempt(() => make(options as never)) : undefined

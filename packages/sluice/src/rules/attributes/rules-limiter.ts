@@ -19,21 +19,23 @@ export type RulesOptions<M extends LimiterMode> = Pick<
   ownLists?: boolean
 }
 
-/** A rules file at work. A limit applies where the subject has the attributes of its key and its `when` holds. */
+/**
+ * A limiter made from a rules file. A limit applies if the subject has the attributes of its key and its `when` holds.
+ */
 export interface RulesLimiter<M extends LimiterMode = 'sync'> {
   readonly rules: Rules
   readonly limiter: Limiter<Attributes, M>
-  /** What each limit makes of a subject, and why; nothing is counted. */
+  /** What each limit does with a subject, and why. Nothing is counted. */
   explain(subject: Attributes, options?: CostOption): Explanation[]
-  /** The mode of each limit now. */
+  /** The current mode of each limit. */
   readonly modes: ReadonlyMap<string, LimitMode>
-  /** Throws for an attribute that no rule names, with the nearest that one does. */
+  /** Throws for an attribute that no rule names, and suggests the nearest one. */
   checkAttributes(subject: Attributes): void
-  /** As `limiter.setMode`, which would forget the `when` of a limit without a key. */
+  /** Like `limiter.setMode`, but keeps the `when` of a limit without a key. */
   setMode(limit: string, mode: LimitMode): void
 }
 
-/** A limiter of a parsed rules file; throws `RulesError` with everything that is wrong with it. */
+/** A limiter of a parsed rules file; throws `RulesError` with all its errors. */
 export function rulesLimiter(parsed: unknown, options?: RulesOptions<'sync'>): RulesLimiter<'sync'>
 export function rulesLimiter<M extends LimiterMode>(parsed: unknown, options: RulesOptions<M>): RulesLimiter<M>
 export function rulesLimiter(parsed: unknown, given: RulesOptions<LimiterMode> = {}): RulesLimiter<LimiterMode> {
@@ -44,7 +46,8 @@ export function rulesLimiter(parsed: unknown, given: RulesOptions<LimiterMode> =
   const named = namedAttributes(rules)
   const modes = new Map(rules.limits.map(limit => [limit.name, limit.mode]))
   const limits = rules.limits.map(limit => [limit.name, limitOptions(limit, modes)] as const)
-  // Not by `createLimiter`, which warns of a namesake: the rules of before are still in use while new ones are read.
+  // Not made by `createLimiter`, which would warn of two limiters of one name: the old rules are in use while new ones
+  // are read.
   const limiter = new NamedLimiter<Attributes, LimiterMode>(
     { ...options, name, prefix },
     Object.fromEntries(limits),
@@ -65,7 +68,7 @@ export function rulesLimiter(parsed: unknown, given: RulesOptions<LimiterMode> =
   }
 }
 
-/** A limiter does not apply the lists: a caller on `deny` would pass without a word. */
+/** A limiter does not apply the lists, so a caller on `deny` would pass unnoticed. */
 function refuseLists({ allow, deny }: Rules): void {
   if (allow.length + deny.length === 0) return
   const advice = 'apply rules.allow and rules.deny yourself and say ownLists: true, or let the service decide'
@@ -73,7 +76,7 @@ function refuseLists({ allow, deny }: Rules): void {
   throw expected('SLUICE_NOT_SUPPORTED', 'rules without the lists that the service applies', got, advice)
 }
 
-/** Everybody is counted together where its `when` holds. */
+/** A limit without a key counts all requests together if its `when` holds. */
 function isShared({ key, when }: RuleLimit): boolean {
   return key.length === 0 && when.length > 0
 }
@@ -83,11 +86,11 @@ function limitOptions(limit: RuleLimit, modes: ReadonlyMap<string, LimitMode>): 
   return {
     policy: isPlans(policy) ? subject => policyFor(limit, subject) : policy,
     ...(key.length > 0 && { key: subject => keyFor(limit, subject) }),
-    // The limiter asks for the cost before the key: a subject that the limit is not for need not say it.
+    // The limiter asks for the cost before the key, so a subject that the limit does not apply to need not have a cost.
     ...(cost !== undefined && {
       cost: typeof cost === 'string' ? subject => (applies(limit, subject) ? costFrom(subject, cost) : 0) : cost,
     }),
-    // A key would do it too, but then the reset of one subject would empty what all of them share.
+    // A constant key would work too, but then resetting one subject would reset all.
     mode: isShared(limit) ? subject => (mismatch(limit, subject) === undefined ? modes.get(name)! : 'off') : limit.mode,
     ...(replaces !== undefined && { replaces }),
     ...(blockFor !== undefined && { blockFor }),

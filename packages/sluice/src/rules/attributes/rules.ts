@@ -4,17 +4,17 @@ import { type RuleLimit, readLimit } from './limit.ts'
 
 /** A rules file of Sluice, checked. */
 export interface Rules {
-  /** `memory`, `redis://…`, `rediss://…` or `redis-cluster://…`; may hold a password. */
+  /** `memory`, `redis://…`, `rediss://…` or `redis-cluster://…`. It may contain a password. */
   readonly store: string | undefined
   readonly name: string
   readonly prefix: string
-  /** Ranges, or how many proxies stand in front. */
+  /** Address ranges, or the number of proxies in front. */
   readonly trustedProxies: readonly string[] | number | undefined
-  /** Attributes that checks may bring though no limit needs them. */
+  /** Further attributes that checks may send although no limit needs them. */
   readonly attributes: readonly string[]
-  /** Who is let pass and counted nowhere; for the service, a limiter does not know of it. */
+  /** Callers that pass and are not counted. Only the service applies this list, a limiter does not. */
   readonly allow: readonly AccessEntry[]
-  /** Who is refused whatever the limits say, also who is allowed; for the service. */
+  /** Callers that are refused whatever the limits say, even if they are also allowed. Only the service applies it. */
   readonly deny: readonly AccessEntry[]
   readonly limits: readonly RuleLimit[]
 }
@@ -22,7 +22,7 @@ export interface Rules {
 const MEMBERS = ['store', 'name', 'prefix', 'trusted_proxies', 'attributes', 'allow', 'deny', 'limits']
 const STORE = /^(memory$|rediss?:\/\/.|redis-cluster:\/\/.)/
 
-/** Checks a parsed rules file; throws `RulesError` with everything that is wrong with it. */
+/** Checks a parsed rules file; throws `RulesError` with all its errors. */
 export function readRules(parsed: unknown): Rules {
   return readFiles([parsed], ([file]) => readFile(file!))
 }
@@ -62,7 +62,7 @@ function readLimits(node: ConfigNode): RuleLimit[] | undefined {
   return limits
 }
 
-/** What came is not shown: it may hold a password. */
+/** The value is not shown, because it may contain a password. */
 function readStore(node: ConfigNode): string | undefined {
   const { value } = node
   if (typeof value === 'string' && STORE.test(value)) return value

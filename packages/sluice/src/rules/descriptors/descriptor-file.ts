@@ -8,11 +8,14 @@ export type Domains = ReadonlyMap<string, Level>
 
 const FLAGS = ['shadow_mode', 'quota_mode', 'detailed_metric', 'value_to_metric', 'share_threshold', 'overdraw']
 const MEMBERS = ['key', 'value', 'rate_limit', 'rate_limits', 'descriptors', 'metadata', ...FLAGS]
-/** Deeper than any request goes; and a file that holds itself ends somewhere. */
+/** A depth that no request reaches. It bounds a file that contains itself. */
 const DEEPEST = 64
 
 export interface DescriptorFileOptions {
-  /** Files of one domain are read as one; else a domain has one file. A descriptor that stands twice is a mistake either way. */
+  /**
+   * If true, files of one domain are read as one; otherwise a domain has one file. The same descriptor twice is an
+   * error either way.
+   */
   mergeDomains?: boolean
 }
 
@@ -41,7 +44,7 @@ function readFile(node: ConfigNode, domains: Map<string, Map<string, Values>>, m
   if (domain !== undefined) domains.set(domain, read)
 }
 
-/** The rules of a list; an empty one or none at all is a level without rules. */
+/** The rules of a list. An empty or missing list is a level without rules. */
 function readLevel(
   node: ConfigNode | undefined,
   parent: readonly string[],

@@ -2,13 +2,13 @@ import { policyWords } from '../words.ts'
 import { type Match, metricName } from './matching.ts'
 import type { DescriptorEntry, DescriptorRule } from './tree.ts'
 
-/** What a descriptor of a request finds, in words. */
+/** What a descriptor of a request matches, in words. */
 export interface DescriptorExplanation {
   /** `key1=value1 subkey1=x`. */
   readonly descriptor: string
   /** The rule that limits it, by its composite key. */
   readonly rule?: string
-  /** One for each limit of it. */
+  /** One line for each limit of the rule. */
   readonly limits: readonly string[]
   readonly why: string
 }

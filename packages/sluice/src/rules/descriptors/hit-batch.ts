@@ -8,19 +8,24 @@ export interface DescriptorHit {
   readonly key: readonly string[]
   readonly policy: Policy
   readonly cost: number
-  /** What it does where it is over: a quota refuses if all quotas of the request are, a shadow never. */
+  /**
+   * What happens if it is exceeded: a shadow never refuses; a quota refuses only if all quotas of the request are
+   * exceeded.
+   */
   readonly effect: 'refuses' | 'quota' | 'shadow'
-  /** Counted even where it goes over: its cost is known only when the work is done. */
+  /** Counted even if it exceeds the limit, because its cost is known only when the work is done. */
   readonly overdraw: boolean
   readonly current: CurrentLimit
   readonly rule: string
-  /** Of the rule, as its file has it; an override has none. */
+  /** The rule's name in its file; an override has none. */
   readonly path: readonly string[] | undefined
-  /** The places of the descriptors that it answers. */
+  /** The indexes of the descriptors that it answers. */
   readonly descriptors: readonly number[]
 }
 
-/** The hits of one call to the limiter, each in a counter of its own. They are few: a search is faster than a Map. */
+/**
+ * The hits of one call to the limiter, each in a counter of its own. There are few, so a search is faster than a Map.
+ */
 export type HitBatch = readonly DescriptorHit[]
 
 export function hitIn(batch: HitBatch, counter: string): DescriptorHit | undefined {
@@ -29,8 +34,8 @@ export function hitIn(batch: HitBatch, counter: string): DescriptorHit | undefin
 }
 
 /**
- * As few calls as can be, since a counter can be asked once in a call: nearly always one. The same limit asked twice for
- * the same key is one hit of both costs.
+ * Makes as few calls as possible, nearly always one: a call can ask a counter only once. Two hits on the same limit and
+ * key become one hit of both costs.
  */
 export function batchesOf(hits: readonly DescriptorHit[]): HitBatch[] {
   if (hits.length === 1) return [hits]

@@ -4,7 +4,7 @@ import type { RateLimit } from './rate-limit.ts'
 import { hitsOf, type RlsRequest } from './request.ts'
 import { type CounterRef, overrideCounter } from './rule-counters.ts'
 
-/** All that a request is charged for, descriptor by descriptor. */
+/** Everything that a request is charged for, descriptor by descriptor. */
 export function hitsFor(
   request: RlsRequest,
   matches: readonly Match[],
@@ -36,7 +36,7 @@ export function hitsFor(
   return hits
 }
 
-/** The first value comes first: what is counted for one caller stands together in a cluster. */
+/** The first value comes first, so that a cluster keeps all counts of one caller together. */
 function keyOf(domain: string, match: Match, nth: number): string[] {
   const { entries } = match.descriptor
   const parts = [countedValue(match, 0), domain, entries[0]!.key]

@@ -3,10 +3,10 @@ import type { RateLimit } from './rate-limit.ts'
 import type { RlsDescriptor } from './request.ts'
 import { type DescriptorEntry, type DescriptorRule, type Level, walk } from './tree.ts'
 
-/** What a descriptor of a request found: the limits it is under, none included. */
+/** What a descriptor of a request matches: the limits that apply, if any. */
 export interface Match {
   readonly descriptor: RlsDescriptor
-  /** The rules on the way down, one for each entry; none for an override. */
+  /** The rules that were matched, one for each entry; none for an override. */
   readonly rules: readonly DescriptorRule[]
   readonly limits: readonly RateLimit[]
   readonly isOverride: boolean
@@ -14,7 +14,7 @@ export interface Match {
 
 const NOTHING: Pick<Match, 'rules' | 'limits' | 'isOverride'> = { rules: [], limits: [], isOverride: false }
 
-/** The matches of a request's descriptors, in order; a domain without rules has none, overrides included. */
+/** The matches of a request's descriptors, in order. A domain without rules has none, not even for overrides. */
 export function matchAll(level: Level | undefined, descriptors: readonly RlsDescriptor[]): Match[] {
   const matches = descriptors.map(descriptor => match(level, descriptor))
   return matches.some(({ limits }) => limits.some(({ replaces }) => replaces.length > 0))
@@ -31,12 +31,12 @@ function match(level: Level | undefined, descriptor: RlsDescriptor): Match {
       : { descriptor, rules: [], limits: [override], isOverride: true }
   }
   const rules = level === undefined ? [] : walk(level, entries)
-  // A limit counts where the request ends, not where it passes by.
+  // A limit applies only if its rule matches the last entry of the request.
   const limits = rules.length === entries.length ? rules.at(-1)!.limits : []
   return { descriptor, rules, limits, isOverride: false }
 }
 
-/** A rule whose name another match replaces is as if it had not matched. */
+/** Whether another match replaces this rule's name; then the rule is ignored. */
 function withoutReplaced(matches: readonly Match[]): Match[] {
   const replaced = new Set(matches.flatMap(({ limits }) => limits.flatMap(({ replaces }) => replaces)))
   return matches.map(one => ({
@@ -45,7 +45,9 @@ function withoutReplaced(matches: readonly Match[]): Match[] {
   }))
 }
 
-/** What metrics call the rule of a match: its composite key, with values of the request only where the rule says so. */
+/**
+ * The name of a match's rule in metrics: its composite key, with values of the request only if the rule asks for that.
+ */
 export function metricName(domain: string, { rules, descriptor, isOverride }: Match): string {
   if (isOverride) return [domain, ...descriptor.entries.map(({ key }) => key)].join('.')
   const last = rules.at(-1)!

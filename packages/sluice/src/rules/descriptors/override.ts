@@ -5,10 +5,10 @@ import { overrideUnit } from './units.ts'
 
 const UINT32_MAX = 2 ** 32 - 1
 const MOST_KEPT = 1000
-/** A policy found again is a rule found again: stores make one for each policy object. */
+/** Reuses policies, because stores make one rule for each policy object. */
 const policies = new Map<string, Policy>()
 
-/** The limit that a request brings along. Its unit must be one: a limit without a length limits nothing. */
+/** The limit that a request brings along. Its unit must be known: a limit without a period limits nothing. */
 export function overrideOf({ requestsPerUnit, unit }: NonNullable<RlsDescriptor['limit']>): RateLimit {
   const known = overrideUnit(unit)
   if (known === undefined) throw invalid('an override with a unit from SECOND (1) to YEAR (6)', unit)

@@ -6,7 +6,7 @@ import type { ConfigNode } from '../config-node.ts'
 import { checkOnOutage, readOnOutage } from '../on-outage.ts'
 import { UNIT_NAMES, UNKNOWN_UNIT, unitNamed, unitOfMs } from './units.ts'
 
-/** What a status tells of the limit behind it. */
+/** What a status says about its limit. */
 export interface CurrentLimit {
   readonly requestsPerUnit: number
   /** As on the wire: 1 second, 2 minute, 3 hour, 4 day, 5 month, 6 year, 7 week, 0 another period. */
@@ -16,17 +16,17 @@ export interface CurrentLimit {
 
 /** One `rate_limit`, checked. */
 export interface RateLimit {
-  /** Undefined where it is unlimited. */
+  /** Undefined if the rule is unlimited. */
   readonly policy: Policy | undefined
   readonly current: CurrentLimit | undefined
   readonly name: string | undefined
-  /** The names of the rules that do not count where this one matches. */
+  /** The names of the rules that are ignored when this one matches. */
   readonly replaces: readonly string[]
   readonly onOutage: OnOutage
 }
 
 const MEMBERS = ['unit', 'requests_per_unit', 'unlimited', 'name', 'replaces']
-/** What envoyproxy/ratelimit does not have. */
+/** Settings that envoyproxy/ratelimit does not have. */
 const MORE_MEMBERS = ['period', 'algorithm', 'burst', 'time_zone', 'on_outage']
 const UINT32_MAX = 2 ** 32 - 1
 const CALENDAR = ['day', 'week', 'month'] as const

@@ -6,19 +6,19 @@ import type { DescriptorEntry } from './tree.ts'
 export interface RlsRequest {
   readonly domain: string
   readonly descriptors: readonly RlsDescriptor[]
-  /** Of descriptors that do not say their own; 0 is 1. */
+  /** The hits of descriptors that set none; 0 means 1. */
   readonly hitsAddend?: number | undefined
 }
 
 export interface RlsDescriptor {
   readonly entries: readonly DescriptorEntry[]
-  /** In place of the rule there is; `unit` as on the wire, 1 second to 6 year. */
+  /** Overrides the matching rule; `unit` as on the wire, from 1 (second) to 6 (year). */
   readonly limit?: { readonly requestsPerUnit: number; readonly unit: number } | undefined
-  /** 0 only looks. */
+  /** 0 takes nothing. */
   readonly hitsAddend?: number | undefined
 }
 
-/** A request that has no answer: never a status, since Envoy would take one for leave to pass. */
+/** An invalid request. It gets an error and no status, because Envoy would read a status as permission to pass. */
 export class RlsError extends Error {
   override readonly name = 'RlsError'
   readonly code = 'SLUICE_BAD_REQUEST'
@@ -31,7 +31,7 @@ export class RlsError extends Error {
 }
 brand('RlsError', RlsError)
 
-/** Envoy sends a handful; each is a limit to be charged. */
+/** The most descriptors in a request. Envoy sends a few; each is charged to a limit. */
 const MOST_DESCRIPTORS = 1000
 
 export function checkRequest(request: RlsRequest): void {
@@ -51,7 +51,7 @@ function isEntry(entry: unknown): entry is DescriptorEntry {
   return typeof key === 'string' && typeof value === 'string'
 }
 
-/** What a descriptor costs: its own hits, or else the request's, of which there is at least one. */
+/** The cost of a descriptor: its own hits, or the request's, at least 1. */
 export function hitsOf(descriptor: RlsDescriptor, request: RlsRequest): number {
   const hits = descriptor.hitsAddend ?? Math.max(1, request.hitsAddend ?? 0)
   if (Number.isSafeInteger(hits) && hits >= 0) return hits

@@ -16,30 +16,30 @@ export interface RlsOptions
   extends Pick<LimiterOptions, 'store' | 'clock' | 'prefix' | 'onEvent'>,
     DescriptorFileOptions {
   /**
-   * `'together'` charges all descriptors of a request or none of them; `'apart'` each by itself, refused hits included,
+   * `'together'` charges all descriptors of a request or none. `'apart'` charges each by itself, refused hits included,
    * as envoyproxy/ratelimit does.
    */
   counting?: 'together' | 'apart'
-  /** Every request passes; the statuses still say what would have been. */
+  /** Every request passes; the statuses still say what would have happened. */
   shadow?: boolean
   onDecision?: (response: RlsResponse, request: RlsRequest) => void
-  /** Hears what became of the hits on each limit: for statistics. */
+  /** Called with the outcome of the hits on each limit, for statistics. */
   onCounted?: (counted: CountedHits) => void
 }
 
-/** Descriptor files at work: the decisions of Envoy's rate limit service, without the wire. */
+/** The decisions of Envoy's rate limit service, from descriptor files, without the network protocol. */
 export interface Rls {
   readonly domains: Domains
-  /** A bad request throws `RlsError`. With an in-process store the answer is the value itself. */
+  /** An invalid request throws `RlsError`. With an in-process store the answer is the value itself. */
   shouldRateLimit(request: RlsRequest): Maybe<RlsResponse>
-  /** Forgets what is counted for all that a request matches. */
+  /** Forgets what is counted for everything a request matches. */
   reset(request: RlsRequest): Maybe<void>
-  /** Which rule each descriptor finds, and why; nothing is counted. */
+  /** Which rule each descriptor matches, and why. Nothing is counted. */
   explain(request: RlsRequest): DescriptorExplanation[]
   close(): Maybe<void>
 }
 
-/** The rules of parsed files for envoyproxy/ratelimit; throws `RulesError` with everything that is wrong with them. */
+/** The rules of parsed files for envoyproxy/ratelimit; throws `RulesError` with all their errors. */
 export function rls(files: readonly unknown[], options: RlsOptions = {}): Rls {
   const {
     counting = 'together',

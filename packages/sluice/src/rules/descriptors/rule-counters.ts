@@ -6,20 +6,20 @@ import type { RateLimit } from './rate-limit.ts'
 import { type DescriptorEntry, rulesOf } from './tree.ts'
 
 /**
- * Where a limit is counted.
+ * Assigns limits to counters.
  *
- * A limiter looks at all its limits on every request, and rules may be thousands: so they share a fixed number of
- * counters, each a limit of the limiter that takes policy, key and cost from what is asked. A rule is always in the same
- * counter, since its state is there; that follows from its name alone, so that the other rules may come and go.
+ * A limiter checks all its limits on every request, and there may be thousands of rules. So the rules share a fixed
+ * number of counters. Each counter is a limit of the limiter and takes policy, key and cost from the hit. A rule's
+ * counter follows from its name alone, so its state stays where it is when other rules come or go.
  */
 export interface CounterRef {
   readonly counter: string
-  /** Which of several limits on one descriptor, from 0. */
+  /** The index among several limits on one descriptor, from 0. */
   readonly nth: number
 }
 
 const COUNTERS = 64
-/** Overrides belong to no rule; those of a request mostly differ in their keys. */
+/** Overrides belong to no rule; those of one request mostly have different keys. */
 const OVERRIDE_COUNTERS = Array.from({ length: 8 }, (_, i) => `override-${i}`)
 
 export function counterRefs(domains: Domains): Map<RateLimit, CounterRef> {
@@ -32,7 +32,7 @@ export function counterRefs(domains: Domains): Map<RateLimit, CounterRef> {
   return refs
 }
 
-/** What decides during an outage is a counter's own, and so part of its name. */
+/** A counter has one `onOutage`, so the setting is part of the counter's name. */
 function counterOf(rule: string, nth: number, { onOutage }: RateLimit): string {
   const counter = stableHash(`${rule} ${nth}`, COUNTERS)
   if (onOutage === 'local') return `counter-${counter}`
@@ -44,7 +44,7 @@ export function overrideCounter(entries: readonly DescriptorEntry[]): CounterRef
   return { counter: OVERRIDE_COUNTERS[stableHash(keys, OVERRIDE_COUNTERS.length)]!, nth: 0 }
 }
 
-/** The limits of the limiter: the counters that are taken. */
+/** The limiter's limits: the counters in use. */
 export function counterLimits(refs: ReadonlyMap<RateLimit, CounterRef>): Record<string, LimitOptions<HitBatch>> {
   const limits = new Map(OVERRIDE_COUNTERS.map(counter => [counter, counterLimit(counter, 'local')]))
   for (const [{ onOutage }, { counter }] of refs) {
@@ -58,7 +58,7 @@ function counterLimit(counter: string, onOutage: RateLimit['onOutage']): LimitOp
     mode: batch => {
       const hit = hitIn(batch, counter)
       if (hit === undefined) return 'off'
-      // A quota refuses only together with the others, so the limiter must not refuse by it alone.
+      // A quota refuses only together with the others, so the limiter must not refuse for it alone.
       return hit.effect === 'refuses' ? 'enforce' : 'shadow'
     },
     policy: batch => hitIn(batch, counter)!.policy,

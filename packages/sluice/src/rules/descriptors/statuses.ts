@@ -9,13 +9,13 @@ export type RlsCode = 'OK' | 'OVER_LIMIT'
 /** The answer to one descriptor. */
 export interface RlsStatus {
   readonly code: RlsCode
-  /** Left out where no limit matched. */
+  /** Absent if no limit matched. */
   readonly currentLimit?: CurrentLimit
   readonly limitRemaining?: number
   readonly durationUntilResetMs?: number
   /** The rule that decided, by its composite key. */
   readonly rule?: string
-  /** Over its limit, also where a shadow or a quota that others make up for is OK all the same. */
+  /** Whether it is over its limit, even if the code is OK because the limit is a shadow or another quota has room. */
   readonly over?: boolean
 }
 
@@ -27,9 +27,9 @@ export interface RlsResponse {
   readonly degraded: Degraded
 }
 
-/** What became of the hits on one limit of the files. */
+/** The outcome of the hits on one limit of the files. */
 export interface CountedHits {
-  /** Where the limit stands: its domain, and then one part for each level. Never a value that only a request has. */
+  /** The limit's place: its domain, then one part for each level. It never contains a value that only a request has. */
   readonly path: readonly string[]
   readonly hits: number
   readonly over: boolean
@@ -57,7 +57,7 @@ export function responseOf(matches: readonly Match[], decided: readonly Decided[
   return { overall: over ? 'OVER_LIMIT' : 'OK', statuses, degraded: WORSE[worst]! }
 }
 
-/** Tells of each limit that was asked, but for those that requests bring along. */
+/** Reports each limit that was asked, except overrides, which requests bring along. */
 export function tellCounted(decided: readonly Decided[], tell: (counted: CountedHits) => void): void {
   for (const { batch, states } of decided) {
     for (const { name, allowed, limit, remaining } of states) {
@@ -70,7 +70,7 @@ export function tellCounted(decided: readonly Decided[], tell: (counted: Counted
 const NO_LIMIT: RlsStatus = Object.freeze({ code: 'OK' })
 const UNLIMITED: RlsStatus = Object.freeze({ code: 'OK', limitRemaining: UINT32_MAX })
 
-/** Of a descriptor that no limit counts. */
+/** The status of a descriptor that no limit counts. */
 function unlimitedStatus({ limits }: Match): RlsStatus {
   return limits.some(({ policy }) => policy === undefined) ? UNLIMITED : NO_LIMIT
 }
@@ -88,14 +88,17 @@ function statusOf(hit: DescriptorHit, state: LimitState, at: number, quotasOver:
   }
 }
 
-/** Refused, it is until the same hits pass. Else the end of the window, though nothing were counted in it yet. */
+/**
+ * When the limit resets. If refused: when the same hits pass. Otherwise the end of the window, even if nothing is
+ * counted in it.
+ */
 function untilResetMs({ policy }: DescriptorHit, state: LimitState, at: number): number {
   if (!state.allowed && state.retryAfterMs < Infinity) return state.retryAfterMs
   if (policy.kind !== 'fixedWindow' || policy.align !== 'epoch') return state.resetAfterMs
   return policy.windowMs - (at % policy.windowMs)
 }
 
-/** Of several limits on one descriptor: the one that refuses longest, or else the one with the least left. */
+/** Of several limits on one descriptor, the one that refuses longest; if none refuses, the one with the least left. */
 function tellsMore(a: RlsStatus, b: RlsStatus): boolean {
   if (b.currentLimit === undefined) return true
   if (a.code !== b.code) return a.code === 'OVER_LIMIT'

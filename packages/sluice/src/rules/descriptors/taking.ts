@@ -3,17 +3,17 @@ import type { Limiter } from '../../limiter/limiter.ts'
 import type { Maybe } from '../../maybe.ts'
 import { batchesOf, type DescriptorHit, type HitBatch, hitIn } from './hit-batch.ts'
 
-/** A batch and what the limiter made of it. */
+/** A batch, and the decision on it. */
 export interface Decided {
   readonly batch: HitBatch
   readonly decision: Decision
-  /** One for each hit of the batch, by counter. */
+  /** The decision on each hit of the batch, by counter. */
   readonly states: readonly LimitState[]
 }
 
 type BatchLimiter = Limiter<HitBatch, 'sync' | 'async'>
 
-/** A quota refuses when there is no other left: are there quotas, and all of them used up? */
+/** Whether the request has quotas and all of them are used up: only then do quotas refuse. */
 export function quotasAreOver(decided: readonly Decided[]): boolean {
   let over = false
   for (const { batch, states } of decided) {
@@ -27,14 +27,14 @@ export function quotasAreOver(decided: readonly Decided[]): boolean {
 }
 
 /**
- * Takes all batches or none. With one batch, as nearly always, that is one call; with more, what was taken is given back
- * where a later one is refused, as it is across the slots of a cluster: nothing is ever over-admitted.
+ * Takes all batches or none. Nearly always there is one batch and one call. With several, what was taken is refunded if
+ * a later one is refused, as across the slots of a cluster, so no limit admits too much.
  */
 function takeTogether(limiter: BatchLimiter, batches: readonly HitBatch[]): Maybe<Decided[]> {
   return batches.length === 1 ? takeLone(limiter, batches[0]!) : takeSeveral(limiter, batches, [])
 }
 
-/** Refused, it has taken nothing and says how things stand. */
+/** A refused batch has taken nothing, and reports the state of its limits. */
 function takeLone(limiter: BatchLimiter, batch: HitBatch): Maybe<Decided[]> {
   return chain(limiter.consume(batch), decision => {
     const taken = [decidedAs(batch, decision)]
@@ -51,15 +51,15 @@ function takeSeveral(limiter: BatchLimiter, batches: readonly HitBatch[], taken:
   })
 }
 
-/** Gives back what was taken, and looks at how things stand without it. */
+/** Refunds what was taken, and reads the state without it. */
 function takeBack(limiter: BatchLimiter, batches: readonly HitBatch[], decided: readonly Decided[]): Maybe<Decided[]> {
   const refunds = decided.map(({ decision }): Maybe<void> => limiter.refund(decision))
   return chain(all(refunds), () => all(batches.map(batch => asked(batch, limiter.peek(batch)))))
 }
 
 /**
- * Takes all hits or none; those that overdraw come last, since they are counted even where they go over. One that does
- * gives the others back.
+ * Takes all hits or none. Hits that may overdraw come last, because they are counted even if they exceed the limit. If
+ * one does, the other hits are refunded.
  */
 export function takeAll(limiter: BatchLimiter, hits: readonly DescriptorHit[]): Maybe<Decided[]> {
   const late = hits.filter(({ overdraw }) => overdraw)
@@ -82,8 +82,8 @@ function passes(decided: readonly Decided[]): boolean {
 }
 
 /**
- * Takes each hit by itself, whatever becomes of the others, as envoyproxy/ratelimit counts. There a refused hit is
- * counted too, up to one more limit, so that a cost which is told late keeps the next callers out.
+ * Takes each hit by itself, as envoyproxy/ratelimit does. It also counts a refused hit, up to one more limit, so that a
+ * cost reported late keeps the next callers out.
  */
 export function takeApart(limiter: BatchLimiter, hits: readonly DescriptorHit[]): Maybe<Decided[]> {
   return all(hits.map(hit => takeOne(limiter, hit)))
@@ -102,7 +102,7 @@ function takeOne(limiter: BatchLimiter, hit: DescriptorHit): Maybe<Decided> {
   })
 }
 
-/** Where nothing is left, nobody should start on work whose cost is told afterwards. */
+/** Asks for at least 1: if nothing is left, work whose cost is reported later should not start. */
 function look(limiter: BatchLimiter, hit: DescriptorHit): Maybe<Decided> {
   return asked([hit], limiter.peek([{ ...hit, cost: Math.max(1, hit.cost) }]))
 }

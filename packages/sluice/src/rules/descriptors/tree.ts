@@ -6,32 +6,32 @@ export interface DescriptorEntry {
   readonly value: string
 }
 
-/** A rule of a descriptor file: a node on the way down, with limits where a request may end. */
+/** A rule of a descriptor file: a node of the tree, with limits if a request may end here. */
 export interface DescriptorRule {
   /** The composite key its users know: `domain.key1_value1.subkey1`. */
   readonly name: string
-  /** The parts of the name: the domain, and then one for each level. */
+  /** The parts of the name: the domain, then one for each level. */
   readonly path: readonly string[]
   readonly key: string
-  /** Empty: any value. */
+  /** Empty if any value matches. */
   readonly value: string
   readonly limits: readonly RateLimit[]
   readonly shadow: boolean
   readonly quota: boolean
-  /** Hits are counted even where they go over: costs are known only when the work is done. */
+  /** Hits are counted even if they exceed the limit, because costs are known only when the work is done. */
   readonly overdraw: boolean
-  /** Metrics tell the values of this rule apart, though it does not name them. */
+  /** Metrics report each value of this rule, although the rule does not name them. */
   readonly detailed: boolean
   /** The same for the value of this one level. */
   readonly valueToMetric: boolean
   /** All values of a wildcard are counted together. */
   readonly shared: boolean
-  /** What envoyproxy/ratelimit would hand to Envoy. */
+  /** envoyproxy/ratelimit would pass this on to Envoy. */
   readonly hasMetadata: boolean
   readonly next: Level
 }
 
-/** The rules that may follow at one place, by their key. */
+/** The rules of one level, by their key. */
 export type Level = ReadonlyMap<string, Values>
 
 /** The rules of one key. */
@@ -43,8 +43,8 @@ export interface Values {
 }
 
 /**
- * The rules that a request's entries lead through, one for each entry as far as there are any. At each level the exact
- * value comes first, then wildcards in file order, then the bare key; there is no way back from a choice.
+ * The rules that a request's entries match, one for each entry, until an entry matches none. At each level the exact
+ * value comes first, then wildcards in file order, then the bare key. A choice is never revised.
  */
 export function walk(top: Level, entries: readonly DescriptorEntry[]): DescriptorRule[] {
   const rules = new Array<DescriptorRule>(entries.length)
@@ -65,7 +65,7 @@ function find(values: Values | undefined, value: string): DescriptorRule | undef
   return values.exact.get(value) ?? values.wild.find(({ matches }) => matches(value))?.rule ?? values.bare
 }
 
-/** The rules of a level, by key and in no order of meaning. */
+/** The rules of a level by key, in no particular order. */
 export function* rulesAt(level: Level): Generator<DescriptorRule> {
   for (const { exact, wild, bare } of level.values()) {
     yield* exact.values()

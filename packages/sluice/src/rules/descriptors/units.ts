@@ -14,10 +14,10 @@ const UNITS = [
 export type RateUnit = (typeof UNITS)[number]
 
 export const UNIT_NAMES = UNITS.map(({ name }) => name)
-/** For a period that is no unit. */
+/** The number for a period that is no unit. */
 export const UNKNOWN_UNIT = 0
 
-/** In any case: `minute`, `MINUTE`. */
+/** Case does not matter: `minute`, `MINUTE`. */
 export function unitNamed(name: unknown): RateUnit | undefined {
   return typeof name === 'string' ? UNITS.find(unit => unit.name === name.toLowerCase()) : undefined
 }
@@ -26,7 +26,7 @@ export function unitOfMs(ms: number): RateUnit | undefined {
   return UNITS.find(unit => unit.ms === ms)
 }
 
-/** Of an override, whose units end before the week. */
+/** The units of an override, which has no week. */
 export function overrideUnit(number: number): RateUnit | undefined {
   return UNITS.find(unit => unit.number === number && unit.name !== 'week')
 }
