@@ -5,7 +5,7 @@ import { type Case, isSameVerdict, show } from './store-suite/case.ts'
 import { isExact, ofEveryKind } from './store-suite/policies.ts'
 import { random, randomPolicy, randomTrace, type Step } from './trace.ts'
 
-/** One key of one policy, with nothing around it: times are ticks and never run backwards. */
+/** One key of one policy, with nothing around it. Times are ticks and never run backwards. */
 export interface AlgorithmKey {
   consume(at: number, cost: number): OracleVerdict
   peek(at: number, cost: number): OracleVerdict
@@ -23,7 +23,8 @@ const STEPS = 60
 
 /**
  * What an algorithm must decide, as a list of cases for any test runner: the oracle's verdicts, at the edges and on
- * random traces. `open` makes a fresh key of a policy; `phase` is where its windows start, other than 0 for `align: 'key'` only.
+ * random traces. `open` makes a fresh key of a policy. `phase` is where its windows start; it is 0 unless `align` is
+ * 'key'.
  */
 export function algorithmSuite(kind: Policy['kind'], open: (policy: Policy, phase: number) => AlgorithmKey): Case[] {
   const check = (policy: Policy, trace: readonly Step[], about: string) => {

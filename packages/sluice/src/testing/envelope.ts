@@ -9,8 +9,8 @@ export interface Admitted {
 }
 
 /**
- * Law 4, checked on the list of admissions alone: it knows what a policy promises, not how anyone keeps the promise.
- * Says what is wrong, or nothing. Credits and resets hand out more on purpose: leave them out of the trace.
+ * Checks law 4 on the list of admissions alone: it knows what a policy promises, not how a store keeps the promise.
+ * Returns what is wrong, if anything. Leave credits and resets out of the trace, because they admit more on purpose.
  * `phase` is that of `align: 'key'`, in ticks.
  */
 export function envelopeViolation(
@@ -38,7 +38,7 @@ export function envelopeViolation(
       return spanViolation(admissions, policy.limit, span => span < window, `[t, t + ${window})`)
     }
     case 'concurrency':
-      // What is held at once depends on the releases, which this list does not have.
+      // How much is held at once depends on the releases, which are not in this list.
       return undefined
   }
 }

@@ -1,15 +1,15 @@
 import { type Clock, TICKS_PER_MS } from '../clock.ts'
 
-/** A clock that moves only when told to, and rings its timers on the way. */
+/** A clock that moves only when told to, and fires its timers on the way. */
 export interface FakeClock extends Clock {
   after(ms: number, callback: () => void): () => void
   advance(ms: number): void
-  /** Goes to a time, which may lie in the past: a store must cope with that too. */
+  /** Sets the time, which may be in the past: a store must handle that too. */
   set(ms: number): void
 }
 
 export function fakeClock(startMs = 0): FakeClock {
-  // Whole ticks, so that advancing by `retryAfterMs` arrives exactly there, however often it is done.
+  // Whole ticks, so that advancing by `retryAfterMs` arrives exactly there, any number of times.
   let ticks = Math.round(startMs * TICKS_PER_MS)
   const timers: { at: number; callback: () => void }[] = []
   const goTo = (end: number) => {

@@ -6,23 +6,23 @@ import type { Change, Question, Store } from '../stores/store.ts'
 import type { FakeClock } from './fake-clock.ts'
 
 export interface SimulatedStoreOptions {
-  /** The world's time: delays pass by it. */
+  /** The clock of the test: delays pass by it. */
   clock: FakeClock
-  /** How long a call takes on its way there, and again on its way back. 1 by default. */
+  /** How many milliseconds a call takes in each direction. 1 by default. */
   delayMs?: number
-  /** How far the server's own clock is ahead of the world's. 0 by default. */
+  /** How far the server's own clock is ahead of the test's. 0 by default. */
   aheadMs?: number
 }
 
 export interface SimulatedStore extends Store<'async'> {
-  /** While false, every call comes back as unavailable. */
+  /** While false, every call fails as unavailable. */
   up: boolean
   delayMs: number
 }
 
 /**
- * A server that several limiters can share, without one: state in this process, behind a delay, with outages and a clock of
- * its own. What is decided is decided by `memoryStore`.
+ * A simulated server that several limiters can share: `memoryStore` in this process, with a delay, outages and a clock
+ * of its own.
  */
 export function simulatedStore({ clock, delayMs = 1, aheadMs = 0 }: SimulatedStoreOptions): SimulatedStore {
   return new Simulated(clock, memoryStore({ clock: { now: () => clock.now() + aheadMs } }), delayMs)

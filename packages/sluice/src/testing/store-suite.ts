@@ -19,15 +19,15 @@ import { waitCases } from './store-suite/wait-cases.ts'
 import { benchOf, type Open } from './store-suite/world.ts'
 
 export interface StoreSuiteOptions {
-  /** Cases that this store cannot be held to, by name, each with the reason. */
+  /** Cases to skip for this store, by name, each with the reason. */
   skip?: Readonly<Record<string, string>>
-  /** How much of the random work to do: 1 by default, less where every call crosses a network. */
+  /** How much of the random work to do: 1 by default, less if every call crosses a network. */
   scale?: number
 }
 
 /**
- * What every store must do, as a list of cases for any test runner. `open` is called for a fresh, empty store that runs
- * by the clock it is given, several times a case; with `maxKeys`, for one that keeps no more keys than that.
+ * What every store must do, as a list of cases for any test runner. `open` makes a fresh, empty store with the given
+ * clock, several times per case; with `maxKeys`, one that keeps no more keys than that.
  */
 export function storeSuite(open: Open, { skip = {}, scale = 1 }: StoreSuiteOptions = {}): Case[] {
   const bench = benchOf(open, scale)

@@ -2,8 +2,8 @@ import type { Rate } from '../../duration.ts'
 import { ceilDiv, type Model, most, ticksOf } from './model.ts'
 
 /**
- * Token bucket, leaky bucket and GCRA are one thing seen from three sides: a level that charges raise, that drains
- * `count` units a period and may never stand above the capacity. Tokens are capacity − level.
+ * Token bucket, leaky bucket and GCRA are the same rule: charges raise a level, which drains `count` units a period and
+ * may never exceed the capacity. Tokens are capacity − level.
  *
  * The level is kept in parts: one unit is as many parts as the period has ticks, so exactly `count` parts drain a tick.
  */
@@ -25,7 +25,7 @@ export function bucketModel(capacity: number, rate: Rate): Model {
     charge: (at, cost) => setLevel(at, levelNow(at) + cost * partsPerUnit),
     wholeAt: () => levelAt + ceilDiv(level, drainPerTick),
     refund(at, cost, chargedAt) {
-      // What has drained since the charge has been given back by time already.
+      // What has drained since the charge has already come back with time.
       const left = cost * partsPerUnit - drainPerTick * (at - chargedAt)
       setLevel(at, levelNow(at) - most(0n, left))
     },

@@ -1,9 +1,9 @@
 /**
- * What an algorithm has to say for itself; `oracle.ts` turns it into verdicts. Everything is a bigint, in whole ticks
- * and whole units, so that nothing is ever rounded. `at` never runs backwards from one call to the next.
+ * The rules of one algorithm; `oracle.ts` turns them into verdicts. Everything is a bigint, in whole ticks and units,
+ * so nothing is rounded. `at` never runs backwards from one call to the next.
  *
- * `passes` reads and never writes: it can be asked about any later tick as if nobody consumed until then. While nobody
- * does, what is counted only shrinks, so once a cost passes it goes on passing: the searches in `oracle.ts` rest on it.
+ * `passes` only reads. It can be asked about any later tick as if nothing were consumed until then. Without consumption
+ * the count only shrinks, so a cost that passes goes on passing. The searches in `oracle.ts` rely on that.
  */
 export interface Model {
   passes(at: bigint, cost: bigint): boolean

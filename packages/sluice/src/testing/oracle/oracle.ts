@@ -9,21 +9,22 @@ import { slidingWindowModel } from './sliding-window.ts'
 /** All times are ticks (whole microseconds). One past 2^53 is the nearest double. */
 export interface OracleVerdict {
   allowed: boolean
-  /** The largest cost that passes now: after taking, if it was taken; else as things stand. */
+  /** The largest cost that passes now, after the charge if it was taken. */
   remaining: number
-  /** When nothing is counted any more; the time of asking itself when that is so already. */
+  /** When nothing is counted any more; the time of the call if nothing is. */
   resetAt: number
   /** 0 when allowed; else the first tick at which the same cost passes if nobody else consumes; Infinity when never. */
   retryAt: number
 }
 
 /**
- * The independent judge of kernels, scripts and stores: one key of one policy, slow and exact, sharing no code with them.
+ * The independent judge of kernels, scripts and stores: one key of one policy. It is slow and exact, and shares no code
+ * with them.
  *
- * Time running backwards: the largest `at` ever seen, by whatever call and over resets, stands in for a smaller one.
+ * If time runs backwards, the largest `at` seen so far counts instead, over all calls and resets.
  */
 export interface Oracle {
-  /** Cost 0 only looks. */
+  /** Cost 0 takes nothing. */
   consume(at: number, cost: number): OracleVerdict
   peek(at: number, cost: number): OracleVerdict
   /** Law 12, for an admitted charge of this cost; `chargedAt` is the time it was counted at, never run backwards. */
@@ -51,7 +52,7 @@ export function oracleFor(policy: Policy, options: OracleOptions = {}): Oracle {
 
   const verdict = (at: bigint, cost: bigint, allowed: boolean): OracleVerdict => ({
     allowed,
-    // Both are searched for with the predicate itself: a formula could be wrong in the way the judged one is.
+    // Both are searched for with the predicate itself: a formula could have the same error as the code it judges.
     remaining: Number(firstTrue(0n, limit, more => !model.passes(at, more + 1n))),
     resetAt: Number(most(at, model.wholeAt())),
     retryAt: allowed ? 0 : cost > limit ? Infinity : Number(firstTrue(at, model.wholeAt(), t => model.passes(t, cost))),

@@ -75,7 +75,7 @@ async function asModelled(bench: Bench): Promise<void> {
         const got = take ? await stored.consume(KEY, cost) : await stored.peek(KEY, cost)
         const where = () => `seed ${seed}, policy ${show(policy)}, block of ${ticks}, step ${step} of ${cost} at ${at}`
         same([got.allowed, got.blocked, got.retryAt], [allowed, blocked, retryAt], where)
-        // Exact: nothing passes while a block is on, the one that this very refusal started included.
+        // Exact: nothing passes during a block, including the one that this refusal started.
         same(got.remaining, until > at ? 0 : own.remaining, where)
       }
     })
@@ -111,7 +111,7 @@ async function growing(bench: Bench): Promise<void> {
         const { retryAt } = await stored.consume(KEY)
         same((retryAt - world.now) / SECOND, seconds, () => `policy ${show(policy)}, seconds of the next block`)
         world.goTo(retryAt)
-        // A store that tidies up while others come must not take a block that has ended for one that is forgotten.
+        // A store that sweeps meanwhile must not treat an ended block as a forgotten one.
         if (keysIn(world) !== undefined) for (let n = 0; n < 1000; n++) await stored.peek('nobody')
       }
     })

@@ -90,7 +90,7 @@ async function silence(bench: Bench): Promise<void> {
   }
 }
 
-/** How long n admissions take, each asked for as soon as it may pass. */
+/** How long n admissions take if each is asked for as soon as it may pass. */
 async function elapsedAfter(bench: Bench, policy: Policy, n: number): Promise<number> {
   let elapsed = 0
   await bench.inWorld(async world => {
@@ -135,7 +135,7 @@ async function steady(bench: Bench): Promise<void> {
   }
 }
 
-/** What was used up while the clock was wrong is not handed out again, nor kept for as long as it was wrong. */
+/** What was used while the clock was wrong is not handed out again, nor kept for as long as it was wrong. */
 async function aheadForAMoment(bench: Bench): Promise<void> {
   for (const policy of [...ofEveryKind(3, 60_000), ...ofEveryKind(3, DAY_MS)]) {
     for (const ahead of [HOUR, 365 * 24 * HOUR]) {

@@ -18,7 +18,7 @@ export function togetherCases(bench: Bench): Case[] {
 
 const below = (rng: Rng, n: number): number => Math.floor(rng() * n)
 
-/** What stands together in a call: mostly enforced, some beside, some in place of an enforced one. */
+/** The charges of a call: mostly enforced, some shadows, some shadows that replace an enforced one. */
 function randomRoles(rng: Rng): number[] {
   const roles = Array.from({ length: 2 + below(rng, 4) }, () => (rng() < 0.6 ? ENFORCED : BESIDE))
   const enforced = roles.flatMap((role, i) => (role === ENFORCED ? [i] : []))
@@ -37,7 +37,7 @@ async function allOrNone(bench: Bench): Promise<void> {
   for (let seed = 0; seed < bench.times(150); seed++) {
     await bench.inWorld(async world => {
       const rng = random(seed)
-      // Every third time as plain as can be: enforced, for a cost of 1. A store may have a faster way for those.
+      // Every third call is the simplest kind: enforced, cost 1. A store may have a faster way for those.
       const plain = seed % 3 === 0
       const roles = plain ? [ENFORCED, ENFORCED, ENFORCED] : randomRoles(rng)
       const policyOf = () => modestPolicy(rng, plain ? PLAIN_KINDS[below(rng, PLAIN_KINDS.length)] : undefined)
@@ -96,7 +96,7 @@ async function othersUntouched(bench: Bench): Promise<void> {
   }
 }
 
-/** Where asking and taking are two steps, all of them see the same room. */
+/** If asking and taking are two steps, all requests see the same room. */
 async function atOnce(bench: Bench): Promise<void> {
   for (const policy of ofEveryKind(5, 60_000)) {
     await bench.inWorld(async world => {

@@ -6,10 +6,10 @@ import { isExact } from './policies.ts'
 import { type StoredLimit, showVerdict } from './stored-limit.ts'
 
 /**
- * One key of a limit with its oracle beside it: every call goes to both, and their answers are compared.
+ * One key of a limit beside its oracle: every call goes to both, and their answers are compared.
  *
- * A strict witness wants them equal. A lenient one, for stores that must round or have run out of room, wants the store
- * never to be more generous: it tells the oracle only of what the store has admitted.
+ * A strict witness requires equal answers. A lenient one, for stores that must round or are full, requires the store
+ * never to be more generous: it tells the oracle only of what the store admitted.
  */
 export class Witness {
   readonly stored: StoredLimit
