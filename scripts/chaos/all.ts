@@ -9,15 +9,15 @@ import type { Scenario } from './scenario.ts'
 
 export const SCENARIOS: readonly Scenario[] = [...PROCESSES, ...MEMORY, ...REPLICATION, ...NETWORK]
 
-/** How a fault was met, and what was wrong with that. */
+/** The figures of one fault, and what was wrong with them. */
 export interface Outcome {
   readonly scenario: Scenario
-  /** Undefined if it did not come to an end. */
+  /** Undefined if the run did not finish. */
   readonly figures: Figures | undefined
   readonly wrong: readonly string[]
 }
 
-/** All of them, so many at a time, each on servers of its own. */
+/** Runs all faults, this many at a time, each on servers of its own. */
 export async function outcomesOf(scenarios: readonly Scenario[], atOnce: number): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   const left = [...scenarios.entries()]

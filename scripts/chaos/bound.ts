@@ -4,15 +4,15 @@ import type { Entry } from './journal.ts'
 import type { Run } from './run.ts'
 import type { Scarce } from './scenario.ts'
 
-/** What a scarce limit let through, against what it may. */
+/** What a scarce limit admitted, against what it may admit. */
 export interface Bound {
   readonly byStore: number
-  /** The limit's own promise for the time it was asked, and one burst more for each time the store forgot. */
+  /** The limit's own promise for the time it was asked, plus one burst for each time the store lost its counts. */
   readonly promised: number
   readonly byOutage: number
-  /** What `onOutage` may add: this process's share of the limit, or all that was asked for, or nothing. */
+  /** What `onOutage` may add: this process's share of the limit, everything that was asked for, or nothing. */
   readonly added: number
-  /** What is wrong by law 4 with what the store let through, or this process by itself. */
+  /** How the store's admissions, or this process's own, break law 4. */
   readonly violation: string | undefined
 }
 
@@ -45,7 +45,7 @@ function promiseOf({ policy, subjects }: Scarce, seconds: number, forgotten = 0)
   return Math.floor(capacity * (1 + forgotten) + (refill.count * 1000 * seconds) / refill.periodMs) * subjects
 }
 
-/** By the clock of the callers: what is judged may be wrong about the time. */
+/** By the clock of the callers, because the store's clock may be wrong. */
 function secondsOf(entries: readonly Entry[], driftMs: number): number {
   const from = entries.reduce((least, { askedAt }) => Math.min(least, askedAt), Infinity)
   const to = entries.reduce((most, { askedAt, ms }) => Math.max(most, askedAt + ms), -Infinity)
@@ -59,7 +59,7 @@ function half({ policy, subjects }: Scarce): Scarce {
   return { policy: { ...policy, capacity: Math.ceil(policy.capacity / 2), refill }, subjects }
 }
 
-/** Law 4 holds for the store from one loss of memory to the next, and for this process throughout. */
+/** Law 4 holds for the store between two losses of its counts, and for this process throughout. */
 function lawBroken(limit: Scarce, admitted: readonly Entry[], forgottenAt: readonly number[]): string | undefined {
   const starts = [-Infinity, ...forgottenAt]
   for (const [i, start] of starts.entries()) {

@@ -2,22 +2,22 @@ import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import type { RedisClient } from 'sluice/redis'
 
-/** Where a client is to find its server. */
+/** Where a client finds its server. */
 export type Target =
   | { readonly host: string; readonly port: number }
   | { readonly name: string; readonly sentinels: readonly { readonly host: string; readonly port: number }[] }
 
-/** The eager one tries to connect again all the time, where clients by themselves wait longer and longer. */
+/** The eager client reconnects all the time; others wait longer and longer. */
 export type ClientName = 'ioredis' | 'eager ioredis' | 'node-redis'
 
 export interface Connected {
   readonly client: RedisClient
-  /** When the connection last stood, in milliseconds of this process. */
+  /** When the client was last connected, in milliseconds of this process. */
   readonly readyAt: number
   close(): void
 }
 
-/** With the settings a client comes with: they keep commands while there is no connection, and send some twice. */
+/** With a client's default settings: it queues commands while there is no connection, and sends some twice. */
 export async function connect(name: ClientName, target: Target): Promise<Connected> {
   if (name === 'node-redis') return throughNodeRedis(target)
   return throughIoRedis(target, name === 'ioredis' ? {} : { retryStrategy: () => 100 })
@@ -44,7 +44,7 @@ interface Emitter {
 }
 
 function followed(client: RedisClient & Emitter, close: () => void): Promise<Connected> {
-  // A broken connection is what this is about; without a listener it would end the process.
+  // The test breaks connections on purpose. Without a listener that would end the process.
   client.on('error', () => undefined)
   let readyAt = 0
   return new Promise(resolve => {

@@ -4,25 +4,28 @@ import { type Bound, boundOf } from './bound.ts'
 import type { Entry } from './journal.ts'
 import type { Run } from './run.ts'
 
-/** What one fault came to. */
+/** The figures of one fault. */
 export interface Figures {
   readonly decisions: number
-  /** Decided by `onOutage`. */
+  /** How many decisions `onOutage` made. */
   readonly degraded: number
   readonly errors: number
   readonly bound: Bound
-  /** What 99 of 100 decisions took at most: before the fault, during it while the breaker was closed, and once it was open. */
+  /**
+   * The 99th percentile of decision times: before the fault, during it while the breaker was closed, and once it was
+   * open.
+   */
   readonly p99Ms: Readonly<Record<'calm' | 'first' | 'open', number | undefined>>
   /** From the fault until the breaker was open; undefined if it never was. */
   readonly openedMs: number | undefined
-  /** The longest that nothing ran at all, which is nobody's fault. */
+  /** The longest time in which this process did not run at all, which no store causes. */
   readonly stallMs: number
-  /** From the store's return to its first decision, and how much of that the client took to connect. */
+  /** From the store's return to its first decision, and how much of that the client needed to connect. */
   readonly recoveryMs: number
   readonly reconnectMs: number
-  /** Charges in the store that no caller was told of; less than 0 if it has forgotten some that were. */
+  /** Charges in the store that no caller was told of; below 0 if the store lost some that callers were told of. */
   readonly late: number
-  /** How often each kind of event was told, and the codes of the errors they gave as the reason. */
+  /** How often each kind of event was reported, and the codes of the errors given as reasons. */
   readonly events: Readonly<Record<string, number>>
   readonly reasons: readonly string[]
   readonly stats: RedisStats
@@ -33,10 +36,10 @@ export function figuresOf(run: Run): Figures {
   const entries = [...plenty.entries, ...scarce.entries]
   const healed = plenty.entries.find(({ askedAt, degraded }) => askedAt >= backAt && degraded === false)!
   const healedAt = healed.askedAt + healed.ms
-  // Those on their way when it happened included.
+  // Including those under way when it happened.
   const hit = plenty.entries.filter(({ askedAt, ms }) => askedAt + ms >= faultAt && askedAt < healedAt)
   const isOpen = openness(run)
-  // A busy machine may be late once more while the load ends, and then nobody is there to be told that it is over.
+  // A busy machine may be late once more while the load ends; then no decision follows that would report the recovery.
   const told = run.told.filter(({ at }) => at <= overAt)
   return {
     decisions: entries.length,
@@ -59,7 +62,7 @@ export function figuresOf(run: Run): Figures {
   }
 }
 
-/** Admissions by the store that it should still know of. */
+/** Admissions by the store that it should still know. */
 function remembered({ scenario, plenty, forgottenAt }: Run): number {
   const since = scenario.forgetful ? 0 : (forgottenAt.at(-1) ?? 0)
   return plenty.entries.filter(({ allowed, degraded, at }) => allowed && degraded === false && at >= since).length
@@ -71,7 +74,7 @@ function openedAfter(run: Run): number | undefined {
   return opened && opened.at - run.faultAt
 }
 
-/** Whether the breaker was open at a time, as the events tell. */
+/** Whether the events say that the breaker was open at a time. */
 function openness({ told }: Run): (at: number) => boolean {
   const changes = told.filter(({ event }) => event.type === 'outage' || event.type === 'recovered')
   return at => changes.findLast(change => change.at <= at)?.event.type === 'outage'

@@ -7,16 +7,16 @@ export interface Entry {
   readonly askedAt: number
   /** How long the answer took. */
   readonly ms: number
-  /** When it was decided, by the clock of whoever did: epoch milliseconds. */
+  /** When it was decided, in epoch milliseconds of the clock that decided. */
   readonly at: number
   readonly allowed: boolean
   readonly degraded: Degraded
 }
 
-/** All that one limiter was asked for and answered, in the order of the answers. */
+/** All questions to one limiter with their answers, in the order of the answers. */
 export class Journal {
   readonly entries: Entry[] = []
-  /** What was thrown at callers: an outage never is. */
+  /** Errors thrown at callers. An outage must never throw. */
   readonly errors: unknown[] = []
   private readonly limiter: Limiter<string, 'async'>
   private pending = 0
@@ -37,7 +37,7 @@ export class Journal {
     )
   }
 
-  /** Waits for the answers that are still to come. */
+  /** Waits for the remaining answers. */
   async complete(withinMs = 5000): Promise<void> {
     for (const deadline = performance.now() + withinMs; this.pending > 0; await sleep(5)) {
       if (performance.now() > deadline) throw new Error(`${this.pending} decisions without an answer`)

@@ -3,16 +3,16 @@ import type { Scenario } from './scenario.ts'
 
 /** Decisions that travel in one call. */
 const BATCH = 128
-/** Once its client is connected. */
+/** Latency once the client is connected. */
 const RECOVERY_MS = 1000
-/** The figures to reach are 30 ms and 1 ms; what stalls all of the process comes on top, and hits a deadline twice. */
+/** The targets are 30 ms and 1 ms. Time in which the whole process stalls is added, and delays a deadline twice. */
 const FIRST_MS = 30 + 50
 const OPEN_MS = 1 + 4
 /** A busy machine is late now and then, without any fault. */
 const STRAY = 0.5
 const LATENESS = ['SLUICE_STORE_TIMEOUT', 'SLUICE_STORE_UNREACHABLE']
 
-/** What is wrong with how a fault was met: nothing, if every law was kept. */
+/** Every law that was broken; empty if all were kept. */
 export function violations(scenario: Scenario, figures: Figures): string[] {
   const { bound, decisions, degraded, late, openedMs, recoveryMs, reconnectMs, stallMs, p99Ms } = figures
   const told = (event: string) => figures.events[event] ?? 0

@@ -4,10 +4,10 @@ import type { RedisServer } from 'sluice-harness'
 import { onServer } from './processes.ts'
 import { scenario } from './scenario.ts'
 
-/** A window that is over when nobody looks any more: what is admitted is the limit, and as much again if it is forgotten. */
+/** A window longer than the run: the store admits the limit, and as much again if it loses its counts. */
 const HOUR = { window: '1h', align: 'first' } as const
 const FLUSHALL = "local time = redis.call('TIME') redis.call('FLUSHALL') return time"
-/** 100 kB a call: far from what makes a server slow. */
+/** 100 kB a call: far from what slows a server down. */
 const FILL = "for i = 1, 100 do redis.call('SET', 'fill:' .. ARGV[1] .. ':' .. i, string.rep('x', 1000)) end"
 const SPARE_BYTES = 400_000
 
@@ -31,7 +31,7 @@ export const MEMORY = [
         const [seconds, microseconds] = (await server.command('EVAL', FLUSHALL, '0')) as [string, string]
         forgot(Number(seconds) * 1000 + Number(microseconds) / 1000)
         back()
-        // Until refusals that were known before are asked for again, and the window is full again.
+        // Until cached refusals have expired, and the window is full again.
         await sleep(1500)
       }),
     { outage: 'none', scarce: { policy: fixedWindow({ limit: 400, ...HOUR }), subjects: 1 } },

@@ -24,7 +24,7 @@ const slow = (latencyMs: number) => () =>
     back()
   })
 
-/** What is lost on the way is gone for good only with its connection: as long as that stands, TCP sends it again. */
+/** Packets are lost for good only when the connection ends: until then TCP sends them again. */
 const lost = (drop: TcpProxy['drop']) => () =>
   behindProxy(async (proxy, { back }) => {
     proxy.drop = drop
@@ -60,7 +60,7 @@ export const NETWORK = [
   scenario('all is lost for 1 s, then the connection', lost(true)),
   scenario('answers are lost for 1 s, then the connection', lost('down')),
   scenario('connection reset four times', reset),
-  // It tries again at once, and often before a breaker would open.
+  // The client tries again at once, and often before a breaker would open.
   scenario('connection reset, through node-redis', reset, { client: 'node-redis', outage: 'brief' }),
   scenario(
     'half-closed by the server',

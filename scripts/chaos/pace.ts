@@ -1,16 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Enough to catch up after a stall, and no more in one turn than a service would get. */
+/** Enough calls to catch up after a stall, but no more in one turn than a service would get. */
 const MOST_A_TURN = 128
 
 export interface Pace {
-  /** The longest that this process was kept from running: by itself, or by others on a busy machine. */
+  /** The longest time that this process did not run, because of itself or a busy machine. */
   readonly stallMs: number
-  /** Comes back when the last question is asked. */
+  /** Resolves when the last question is asked. */
   stop(): Promise<void>
 }
 
-/** Asks so many times a millisecond, by timers, so that the event loop is never starved; a stall is caught up with. */
+/**
+ * Asks this many times a millisecond. It uses timers, so that the event loop is never starved, and catches up after a
+ * stall.
+ */
 export function steadily(perMs: number, ask: (n: number) => void): Pace {
   const startedAt = performance.now()
   let [asked, stallMs, stopped] = [0, 0, false]

@@ -11,7 +11,7 @@ export async function onServer(
   return { target: server, fault: incident => fault(server, incident), stop: () => server.stop() }
 }
 
-/** After a second, clients wait for about as long before they try to connect again. */
+/** After a second without a server, clients wait about as long before they try to connect again. */
 const RECONNECT_MS = 2500
 
 const killed = (name: string, special: Partial<Scenario> = {}) =>

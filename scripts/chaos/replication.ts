@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type RedisServer, startRedis, startSentinel, until } from 'sluice-harness'
 import { type Stage, scenario } from './scenario.ts'
 
-/** Sentinels, servers and the client's own way to them take their time. */
+/** Time that the sentinels, the servers and the client need for a failover. */
 const FAILOVER_MS = 5000
 
-/** The primary is killed; its replica takes over with what it had heard of by then. */
+/** Kills the primary; its replica takes over with what it had received by then. */
 async function failover(): Promise<Stage> {
   const group = await startSentinel()
   const [primary, replica] = group.servers as [RedisServer, RedisServer]
@@ -22,7 +22,7 @@ async function failover(): Promise<Stage> {
   }
 }
 
-/** The server is made a replica of an empty one, and a primary again. */
+/** Makes the server a replica of an empty one, then a primary again. */
 async function demoted(): Promise<Stage> {
   const [server, other] = await Promise.all([startRedis(), startRedis()])
   return {

@@ -15,26 +15,29 @@ const QUIET_WITHIN_MS = 30_000
 const RUSH_TURNS = 10
 const RUSH_A_TURN = 128
 
-/** When what happened, in milliseconds of this process, whose clock never jumps. */
+/** When each step happened, in milliseconds of this process, whose clock never jumps. */
 export interface Course {
   warmAt: number
   faultAt: number
   /** The store could answer again. */
   backAt: number
-  /** All has been quiet for a while. */
+  /** No fault has been seen for a while. */
   overAt: number
-  /** When the store forgot all it had counted, in epoch milliseconds of its own clock. */
+  /** When the store lost all its counts, in epoch milliseconds of its own clock. */
   readonly forgottenAt: number[]
-  /** The longest that this process was kept from running. */
+  /** The longest time that this process did not run. */
   stallMs: number
-  /** How far the wall clock has run ahead of ours since this process began: servers count by it, and limits may. */
+  /**
+   * How far the wall clock has run ahead of this process's clock since it started. Servers count by the wall clock, and
+   * limits may.
+   */
   driftMs: number
 }
 
-/** All that was seen of one fault; figures are drawn from it. */
+/** All observations of one fault; the figures are computed from them. */
 export interface Run extends Course, Pick<Site, 'plenty' | 'scarce' | 'told' | 'readyAt' | 'stats'> {
   readonly scenario: Scenario
-  /** What the store had counted of the plentiful limit in the end. */
+  /** What the store had counted of the plentiful limit at the end. */
   readonly counted: number
 }
 
@@ -64,7 +67,7 @@ async function underLoad(stage: Stage, site: Site): Promise<Course> {
     back() {
       course.backAt = performance.now()
     },
-    // Rounded up: what it forgot was decided in the same millisecond, perhaps.
+    // Rounded up, because the lost decisions may have been made in the same millisecond.
     forgot: (at = Date.now() + 1) => void course.forgottenAt.push(at),
   }
   const journals = [site.plenty, site.scarce]
@@ -87,7 +90,7 @@ async function underLoad(stage: Stage, site: Site): Promise<Course> {
   return course
 }
 
-/** The store has decided everything for a while. */
+/** Whether the store has made every decision for a while. */
 function isQuiet({ entries }: Journal, backAt: number): boolean {
   const lastFault = entries.findLast(({ degraded }) => degraded !== false)
   const quietSince = Math.max(backAt, lastFault === undefined ? 0 : lastFault.askedAt + lastFault.ms)

@@ -2,43 +2,43 @@ import type { FixedWindowPolicy, OutageMode, TokenBucketPolicy } from 'sluice'
 import { tokenBucket } from 'sluice'
 import type { ClientName, Target } from './clients.ts'
 
-/** One fault, as it is asked for. */
+/** One fault, and what is expected of it. */
 export interface Scenario {
   readonly name: string
   readonly client: ClientName
   readonly onOutage: OutageMode
   readonly scarce: Scarce
-  /** How long the store was out of reach: hardly for any decision, for some, or until the breaker opened. */
+  /** How much of the outage decisions noticed: hardly any of it, some, or until the breaker opened. */
   readonly outage: 'none' | 'brief' | 'lasting'
-  /** From the store's return to the first decision it makes, however long its client takes to connect. */
+  /** From the store's return to its first decision, however long the client takes to connect. */
   readonly recoversWithinMs: number
-  /** The store may lose some of what it had counted, but not all: a replica knows less than its primary. */
+  /** The store may lose some of its counts, but not all: a replica knows less than its primary. */
   readonly forgetful: boolean
-  /** The server throws keys away, so there is no bound but what is asked for; it must have said so. */
+  /** The server evicts keys, so admissions have no bound; the store must have reported that. */
   readonly evicts: boolean
   open(): Promise<Stage>
 }
 
-/** The limit that is asked for more than it gives, for each of so many subjects. */
+/** The limit that is asked for more than it gives, for each of this many subjects. */
 export interface Scarce {
   readonly policy: TokenBucketPolicy | FixedWindowPolicy
   readonly subjects: number
 }
 
-/** Servers of its own, and what happens to them. */
+/** Starts servers for one fault, and makes it happen. */
 export interface Stage {
   readonly target: Target
-  /** Comes back when all is well again. */
+  /** Resolves when the fault is over. */
   fault(incident: Incident): Promise<void>
   stop(): Promise<unknown>
 }
 
 export interface Incident {
-  /** A thousand more decisions at once, before a breaker opens: what lands of them, lands late. */
+  /** Asks a thousand more decisions at once before a breaker opens, so that some charges land late. */
   rush(): void
-  /** The store could answer again from now on. */
+  /** Call this when the store can answer again. */
   back(): void
-  /** The store has forgotten what it had counted, at this time by its own clock: epoch milliseconds, or now. */
+  /** Call this when the store has lost its counts, with the time by its own clock: epoch milliseconds, or now. */
   forgot(at?: number): void
 }
 

@@ -6,10 +6,10 @@ import { Journal } from './journal.ts'
 import { type Pace, steadily } from './pace.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Each limit is asked as often: two decisions a millisecond. */
+/** Each limit is asked equally often: two decisions a millisecond in all. */
 const PER_MS = 1
 
-/** Never reached, so every decision asks the store, and every charge can be found there again. */
+/** A limit never reached, so that every decision asks the store and every charge can be found there. */
 const PLENTY = fixedWindow({ limit: 1_000_000, window: '1h', align: 'first' })
 
 export interface Told {
@@ -18,7 +18,7 @@ export interface Told {
   readonly event: StoreEvent | LimiterEvent
 }
 
-/** A process that uses a store: its client, two limits, and what is seen of them. */
+/** A process that uses a store: its client, two limits, and their journals. */
 export interface Site {
   /** Asked for less than it gives. */
   readonly plenty: Journal
