@@ -16,13 +16,13 @@ export function isCalendar(align: string): align is CalendarUnit {
 }
 
 export function assertTimeZone(name: unknown): string {
-  // Offsets such as '+01:00' are refused on purpose: engines disagree about them, and they know no summer time.
+  // Offsets such as '+01:00' are refused on purpose: engines disagree about them, and they have no summer time.
   if (typeof name === 'string' && /^[A-Za-z][\w+/-]*$/.test(name)) {
     try {
       formatterOf(name)
       return name
     } catch {
-      // Intl does not know it: the complaint below says so in our words.
+      // Intl does not know the zone: the error below says so.
     }
   }
   const advice = typeof name === 'string' && /^[+-]/.test(name) ? 'name a place: an offset knows no summer time' : ''
@@ -30,10 +30,10 @@ export function assertTimeZone(name: unknown): string {
 }
 
 /**
- * The window that holds `at`. The rule that makes windows tile time: a window starts at the first instant whose local
- * date has reached it, and once started it never gives way to an earlier one. So where midnight is skipped, the day
- * starts late; where midnight comes twice, it starts at the first; and where the clock goes back over midnight (St.
- * John's once went from 00:01 to 23:01), the repeated evening belongs to the new day.
+ * The window that contains `at`. A window starts at the first instant whose local date has reached it, and never gives
+ * way to an earlier one, so windows tile time. If midnight is skipped, the day starts late. If midnight comes twice, it
+ * starts at the first. If the clock goes back over midnight (St. John's once went from 00:01 to 23:01), the repeated
+ * evening belongs to the new day.
  */
 export function calendarWindow(unit: CalendarUnit, timeZone: string, at: number): CalendarWindow {
   const zone = formatterOf(timeZone)
@@ -66,8 +66,8 @@ function unitAfter(unit: CalendarUnit, local: number): number {
 }
 
 /**
- * The first instant whose local time is `midnight` or later. Walks along stretches of constant offset, since within
- * one the answer is a subtraction; bisecting for the date itself could land on the second of two midnights.
+ * The first instant whose local time is `midnight` or later. It steps through spans of constant offset, within which
+ * the answer is a subtraction. Bisecting by date could find the second of two midnights.
  */
 function reach(zone: Intl.DateTimeFormat, midnight: number): number {
   let from = midnight - DAY_MS // no zone is a whole day ahead of UTC, so here it is still before midnight

@@ -29,14 +29,14 @@ export function checkFunction(what: string, value: unknown): void {
   if (typeof value !== 'function') throw expected('SLUICE_BAD_OPTION', `${what} as a function`, value)
 }
 
-/** Refuses an async function: the limiter would take its promise for the answer. */
+/** Refuses an async function, because the limiter would take its promise for the answer. */
 export function checkSyncFunction(what: string, value: unknown, advice = ''): void {
   checkFunction(what, value)
   if (isAsyncFunction(value))
     throw expected('SLUICE_BAD_OPTION', `${what} as a function that is not async`, value, advice)
 }
 
-/** The known name that was probably meant: spelt a little differently, or called so by another rate limiter. */
+/** The known name that was probably meant: a similar spelling, or the name in another rate limiter. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const bare = bareName(name)
   const foreign = Object.hasOwn(FOREIGN_NAMES, bare) && FOREIGN_NAMES[bare]!.find(ours => known.includes(ours))
@@ -47,7 +47,7 @@ function bareName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_ ]/g, '')
 }
 
-/** What other rate limiters call it, in lower case, and what it is here: the first of these that the call knows. */
+/** Names in other rate limiters, in lower case, and the name here: the first of these that the call knows. */
 const FOREIGN_NAMES: Readonly<Record<string, readonly string[]>> = {
   keygenerator: ['key'],
   generatekey: ['key'],
@@ -97,7 +97,9 @@ const FOREIGN_NAMES: Readonly<Record<string, readonly string[]>> = {
   milliseconds: ['for', 'window'],
 }
 
-/** One letter too many, too few, wrong or changed with its neighbour; two in a longer name. */
+/**
+ * Allows one typing error, or two in a longer name: a letter too many, missing, wrong or swapped with its neighbour.
+ */
 function isTypingError(name: string, known: string): boolean {
   const most = known.length < 4 ? 0 : known.length < 8 ? 1 : 2
   return Math.abs(name.length - known.length) <= most && distance(name, known) <= most

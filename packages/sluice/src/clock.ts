@@ -1,19 +1,22 @@
 /**
- * Where time comes from. This is the only file that may read the machine's clocks; everything else is handed a time.
- * Inside, time is a **tick**: one whole microsecond since the Unix epoch.
+ * Where time comes from. Only this file may read the machine's clocks; all other code gets the time passed in.
+ * Internally, time is a **tick**: one whole microsecond since the Unix epoch.
  */
 export interface Clock {
-  /** Epoch milliseconds; fractions allowed; never running backwards. */
+  /** Epoch milliseconds; fractions allowed. It never runs backwards. */
   now(): number
-  /** Runs `callback` once, `ms` from now, and returns what cancels it. Without it, the machine's timers are used. */
+  /**
+   * Runs `callback` once, `ms` from now, and returns a function that cancels it. Without it, the machine's timers are
+   * used.
+   */
   after?(ms: number, callback: () => void): () => void
 }
 
 export const TICKS_PER_MS = 1000
 
 /**
- * Milliseconds to ticks, floored. A double near today's epoch resolves about a quarter of a microsecond, so a tick
- * that went out as milliseconds may come back a hair low: the quarter brings it home without reaching the next tick.
+ * Milliseconds to ticks, rounded down. A double near today's epoch resolves about a quarter of a microsecond, so a tick
+ * converted to milliseconds may come back slightly low. Adding a quarter corrects that and never reaches the next tick.
  */
 export function toTicks(ms: number): number {
   return Math.floor(ms * TICKS_PER_MS + 0.25)
@@ -24,29 +27,32 @@ export interface TickClock {
   ticks(): number
 }
 
-/** Any clock in ticks; the machine's tells them without a detour over milliseconds. */
+/** Any clock in ticks. The machine's clock gives ticks directly, without converting to milliseconds. */
 export function inTicks(clock: Clock): TickClock {
   return clock === systemClock ? systemClock : { ticks: () => toTicks(clock.now()) }
 }
 
-/** What Node has and browsers have not. */
+/** What Node has and browsers do not. */
 const host = globalThis as {
   setImmediate?: (callback: () => void) => unknown
   process?: { nextTick?: (callback: () => void) => void; hrtime?: { bigint?: () => bigint } }
 }
 
-/** Kept here because Node makes the global a getter, which would cost as much as a tenth of the reading itself. */
+/** Kept here because Node makes the global a getter, which would cost a tenth of the reading itself. */
 const monotonic = performance
 const nanoseconds = host.process?.hrtime?.bigint
 
-/** A bigint stored here and read as two halves never becomes an object, as it would on its way to a number. */
+/** A bigint stored here is read as two halves, so no object is allocated for it. */
 const bigint = new BigUint64Array(1)
 const halves = new Uint32Array(bigint.buffer)
 bigint[0] = 1n
 const isLittleEndian = halves[0] === 1
 const TICKS_PER_NANOSECOND = 1e-3
 
-/** The monotonic clock in ticks and fractions of one. Node's `hrtime` is its `performance.now`, a fifth quicker to read. */
+/**
+ * The monotonic clock in ticks and fractions. Node's `hrtime` is the same clock as `performance.now`, and a fifth
+ * faster to read.
+ */
 const elapsedTicks =
   nanoseconds !== undefined && isLittleEndian
     ? () => {
@@ -59,8 +65,8 @@ const RECHECK_TICKS = 1_000_000
 const SUSPEND_TICKS = 100_000
 
 /**
- * The default clock: monotonic, so a wall clock set back hands out no quota. The monotonic clock stands still while
- * the machine sleeps, so about once a second it is compared with the wall clock and moved forward, never back.
+ * The default clock is monotonic, so a wall clock set back hands out no quota. The monotonic clock stops while the
+ * machine sleeps, so about once a second it is compared with the wall clock and moved forward, never back.
  */
 class SystemClock implements Clock, TickClock {
   private anchor = (monotonic.timeOrigin + monotonic.now()) * TICKS_PER_MS - elapsedTicks()
@@ -85,15 +91,15 @@ class SystemClock implements Clock, TickClock {
 
 export const systemClock: Clock & TickClock = new SystemClock()
 
-/** `setTimeout` fires at once beyond this many milliseconds. */
+/** `setTimeout` fires at once for delays above this many milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** One timer through any clock, chained where the machine's timers are too short. */
+/** One timer on any clock. Longer delays than the machine's timers allow are split. */
 export function after(clock: Clock, ms: number, callback: () => void): () => void {
   return timer(clock, ms, callback, true)
 }
 
-/** The same, but no reason for a process to stay when it has nothing else to do. */
+/** The same, but the timer does not keep the process alive. */
 export function afterUnref(clock: Clock, ms: number, callback: () => void): () => void {
   return timer(clock, ms, callback, false)
 }
@@ -110,13 +116,13 @@ function timer(clock: Clock, ms: number, callback: () => void, keepsProcess: boo
   return () => clearTimeout(handle)
 }
 
-/** Runs `callback` once the event loop has looked for input: what has arrived by now is seen first. */
+/** Runs `callback` after the event loop has polled for input, so that input that has arrived is handled first. */
 export function afterPoll(callback: () => void): void {
   if (host.setImmediate !== undefined) host.setImmediate(callback)
   else setTimeout(callback, 0)
 }
 
-/** Runs `callback` when all that runs now has come to its end, before the event loop goes on. */
+/** Runs `callback` when the current code has finished, before the event loop goes on. */
 export function atEndOfTurn(callback: () => void): void {
   if (host.process?.nextTick !== undefined) host.process.nextTick(callback)
   else queueMicrotask(callback)

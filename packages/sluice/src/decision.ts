@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-/** Why a decision fell as it did; `'denied'` and `'exempt'` come of the lists of the service's rules. */
+/** Why a request was decided as it was; `'denied'` and `'exempt'` come from the lists of the service's rules. */
 export type Reason =
   | 'ok'
   | 'limited'
@@ -11,7 +11,7 @@ export type Reason =
   | 'denied'
   | 'exempt'
 
-/** How a decision made without its store was made; `false` when the store decided. */
+/** How a decision was made without its store; `false` if the store decided. */
 export type Degraded = false | 'open' | 'local' | 'closed'
 
 /** One limit's part in a decision. */
@@ -23,9 +23,9 @@ export interface LimitState {
   readonly resetAt: number
   readonly resetAfterMs: number
   readonly retryAfterMs: number
-  /** Decided, but not enforced. */
+  /** The limit is decided but not enforced. */
   readonly shadow: boolean
-  /** Answered from what was already known, without asking the store. */
+  /** The decision comes from a cache: the store was not asked. */
   readonly cached: boolean
 }
 
@@ -38,23 +38,26 @@ export interface Decision extends Disposable {
   /** The binding limit: the one that refused (with several, the one that frees last), or the one nearest to refusing. */
   readonly policy: string
   readonly limit: number
-  /** Exact: a cost of so much passes now, one more does not. */
+  /** Exact: this cost passes now, one more does not. */
   readonly remaining: number
   readonly at: number
   /** When the binding limit is full again. */
   readonly resetAt: number
   readonly resetAfterMs: number
-  /** 0 when allowed; else how long until the same cost passes, if nobody else consumes; `Infinity` when it never can. */
+  /**
+   * 0 if allowed. Otherwise how long until the same cost passes, if no other request consumes; `Infinity` if it never
+   * can.
+   */
   readonly retryAfterMs: number
   readonly degraded: Degraded
   /** One state for each limit that applied, in declared order. Built when read. */
   readonly limits: readonly LimitState[]
-  /** Gives the slots of concurrency limits back, once; without one it does nothing. */
+  /** Gives back the slots of concurrency limits, once. Without slots it does nothing. */
   release(): void
   toJSON(): DecisionJson
 }
 
-/** A decision as observers see it. What it adds is never printed, and not in its JSON. */
+/** A decision as observers see it. The extra fields are not printed and not in its JSON. */
 export interface ObservedDecision extends Decision {
   /** The key of each entry of `limits`, as its limit's `key` made it. */
   readonly keys: readonly string[]
@@ -62,7 +65,7 @@ export interface ObservedDecision extends Decision {
   readonly off: readonly string[]
 }
 
-/** A decision as JSON carries it: what would be `Infinity` is `null`. */
+/** A decision as JSON: `Infinity` becomes `null`. */
 export interface DecisionJson {
   readonly allowed: boolean
   readonly reason: Reason

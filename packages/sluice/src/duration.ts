@@ -11,10 +11,10 @@ type DurationUnit = 'd' | 'h' | 'm' | 's' | 'ms'
 
 /** A number with its unit: `'250ms' '10s' '15m' '1h' '30d'`. Without a unit only 0 is clear. */
 export type Duration = 0 | `${number}${DurationUnit}`
-/** So many per period: `'10/s' '5000/h' '100/15m'`. */
+/** A count per period: `'10/s' '5000/h' '100/15m'`. */
 export type RateText = `${number}/${DurationUnit}` | `${number}/${number}${DurationUnit}`
 
-/** Inclusive, in milliseconds. Without them: from 0 to the longest window. */
+/** Inclusive, in milliseconds. By default from 0 to the longest window. */
 export interface DurationBounds {
   readonly min?: number
   readonly max?: number
@@ -68,15 +68,15 @@ export function parseRate(value: unknown, what: string): Rate {
 
 /**
  * A million a second is one per tick, so the fastest rate is `count <= ticks`: integers below 2^53 on both sides, no
- * rounding. The slowest needs no check of its own: it is the smallest count over the longest period.
+ * rounding. The slowest rate, the smallest count over the longest period, needs no check of its own.
  */
 function isRate(count: number, ticks: number): boolean {
   return Number.isSafeInteger(count) && count >= 1 && count <= ticks && ticks <= MAX_WINDOW_MS * TICKS_PER_MS
 }
 
 /**
- * Ticks, or NaN where the time falls between two ticks. Doubles are forgiven their last bits: `1.1 * 1000` is
- * 1100.0000000000002. At the longest window the forgiven part is still below a thirtieth of a tick.
+ * Ticks, or NaN if the time falls between two ticks. Errors in the last bits of a double are ignored: `1.1 * 1000` is
+ * 1100.0000000000002. At the longest window the ignored part is below a thirtieth of a tick.
  */
 function wholeTicks(ms: number): number {
   const ticks = Math.round(ms * TICKS_PER_MS) + 0 // + 0 turns -0 into 0
@@ -91,7 +91,7 @@ function readDuration(text: string): number {
 function readRate(value: unknown): Rate {
   if (typeof value === 'string') {
     const [, count = 'NaN', period = ''] = /^(\d+)\/(.+)$/.exec(value) ?? []
-    // A bare unit is one of it.
+    // A bare unit means one of it.
     return { count: Number(count), periodMs: readDuration(UNIT_MS.has(period) ? `1${period}` : period) }
   }
   const { count, periodMs } = Object(value) as Partial<Record<keyof Rate, unknown>>
@@ -106,7 +106,7 @@ export function formatMs(ms: number): string {
   return `${ms / unitMs}${unit}`
 }
 
-/** How people write units elsewhere, and what it is here. `M` is left out: it may be minutes or months. */
+/** Common spellings of units and what they are here. `M` is left out, because it may mean minutes or months. */
 const SPELLINGS: readonly (readonly [RegExp, number, DurationUnit])[] = [
   [/^(ms|msecs?|millis|milliseconds?)$/i, 1, 'ms'],
   [/^(s|secs?|seconds?)$/i, 1, 's'],
@@ -116,7 +116,7 @@ const SPELLINGS: readonly (readonly [RegExp, number, DurationUnit])[] = [
   [/^(w|weeks?)$/i, 7, 'd'],
 ]
 
-/** The text as it should have been written, or unchanged where that is anyone's guess. */
+/** The text as it should have been written, or unchanged if that is unclear. */
 function respell(text: string): string {
   const [, amount = '1', word = ''] = /^\s*(\d{1,9}(?:\.\d{1,3})?)?\s*([a-z]+)\s*$/i.exec(text) ?? []
   const [, factor, unit] = SPELLINGS.find(([spelling]) => spelling.test(word)) ?? []
@@ -145,7 +145,7 @@ function rateAdvice(value: unknown): string {
   if (typeof value !== 'string' && typeof value !== 'number') return ''
   const [, whole = '', decimals = '', period = 's'] =
     /^\s*(\d{1,9})(?:\.(\d{1,3}))?\s*(?:\/(.*))?$/.exec(String(value)) ?? []
-  // Half a request a second is one every two: counts stay whole, the period carries the fraction.
+  // Half a request a second is one every two seconds: counts stay whole, the period carries the fraction.
   const scale = 10 ** decimals.length
   const scaled = Number(whole + decimals)
   const shared = greatestCommonDivisor(scaled, scale)

@@ -1,8 +1,8 @@
 import { brand } from './brand.ts'
 
 /**
- * Every way Sluice can be misused, and what to read about it. One table: the codes here and the headings of
- * docs/reference/errors.md are held equal by a test.
+ * Every way Sluice can be misused, and what to read about it. A test keeps these codes and the headings of
+ * docs/reference/errors.md equal.
  */
 export const ERROR_CODES = [
   'SLUICE_BAD_DURATION',
@@ -43,7 +43,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** Where to read more stands in every message: the package carries the page. */
+/** Every message links to this page, which is in the package. */
 export function withCode(code: string, message: string): string {
   return `${message} [${code}, see node_modules/sluice/errors.md#${code.toLowerCase()}]`
 }
@@ -61,8 +61,8 @@ export class SluiceError extends Error {
 brand('SluiceError', SluiceError)
 
 /**
- * The store could not decide. It is no refusal: the limiter answers it by each limit's `onOutage`, and only calls that
- * have no such answer (`reset`, `block`, `history`) reject with it.
+ * The store could not decide. This is not a refusal: the limiter answers by each limit's `onOutage`. Only calls without
+ * such an answer (`reset`, `block`, `history`) reject with it.
  */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
@@ -75,7 +75,7 @@ export class StoreUnavailable extends Error {
 }
 brand('StoreUnavailable', StoreUnavailable)
 
-/** The one shape every complaint has: what was expected, what came, and (where it helps) what to do. */
+/** The form of every error: what was expected, what came, and (if it helps) what to do. */
 export function expected(code: ErrorCode, what: string, got: unknown, advice = ''): SluiceError {
   return new SluiceError(code, `expected ${what}, got ${show(got)}${advice === '' ? '' : `; ${advice}`}`)
 }

@@ -1,14 +1,14 @@
 /**
  * HalfSipHash-1-3 over the UTF-16 code units of a string, with a 64-bit result.
  *
- * With a secret key nobody can choose strings that collide, which is why the memory store uses it; with key (0, 0) it
- * is a stable hash that every process agrees on. The result is left in `hi` and `lo` (which is returned, too), as signed
- * 32-bit numbers, since a pair would be allocated; `lo` is never 0, so that a table can mark its free slots with it.
+ * With a secret key no caller can choose strings that collide; the memory store uses it that way. With key (0, 0) it is
+ * a stable hash that every process agrees on. The result is left in `hi` and `lo` as signed 32-bit numbers, and `lo` is
+ * also returned, because a pair would be allocated. `lo` is never 0, so a table can mark free slots with it.
  *
- * `lo` is HalfSipHash as published for 32 bits: the second and fourth word of the final state together. `hi` is the first
- * and third, where the publication for 64 bits goes three rounds further. Nobody ever sees the hash of a key under a
- * secret, so there is nothing for more rounds to hide; what counts is that both words change by chance alone with every
- * bit of the text, so that nobody can aim at a place in a table.
+ * `lo` is HalfSipHash as published for 32 bits: the second and fourth word of the final state together. `hi` is the
+ * first and third; the publication for 64 bits runs three more rounds for it. Those would hide the secret from a reader
+ * of hashes, but no hash under a secret ever leaves the process. It is enough that every bit of the text changes both
+ * words unpredictably, so that no caller can aim at a place in a table.
  */
 export class KeyHash {
   hi = 0
@@ -22,8 +22,8 @@ export class KeyHash {
   }
 
   /**
-   * Under a secret that nobody knows. Workers at the edge have no randomness before their first request, and that is
-   * when limiters are made: there the secret is drawn when the first text comes.
+   * Hashes under a random secret. Edge workers have no randomness before their first request, when limiters are made,
+   * so the secret is drawn at the first text.
    */
   static secret(): KeyHash {
     const hash = new KeyHash(0, 0)
@@ -46,8 +46,9 @@ export class KeyHash {
   }
 
   /**
-   * Hashes code units below 256, four to a block, which fits nearly all keys. Any other string goes as bytes, under a
-   * key of its own so that it cannot meet one of these. One long function, because a call costs as much as a round.
+   * Hashes code units below 256, four to a block, which fits nearly all keys. Any other string is hashed as bytes under
+   * another key, so that it cannot collide with these. It is one long function, because a call costs as much as a
+   * round.
    */
   of(text: string): number {
     let v0 = this.key0
@@ -133,7 +134,10 @@ function bytesOf(text: string): string {
 
 const stable = new KeyHash(0, 0)
 
-/** A whole number below `bound` that every process finds for the same text: 53 of the 64 bits, so any safe bound works. */
+/**
+ * A whole number below `bound` that every process computes for the same text. It uses 53 of the 64 bits, so any safe
+ * bound works.
+ */
 export function stableHash(text: string, bound: number): number {
   stable.of(text)
   return ((stable.hi >>> 11) * 2 ** 32 + (stable.lo >>> 0)) % bound

@@ -2,7 +2,7 @@ import type { Rate } from './duration.ts'
 import { MAX_WINDOW_MS, MIN_WINDOW_MS, parseDuration } from './duration.ts'
 import { expected } from './errors.ts'
 
-/** Limits are counted in doubles: up to here every sum a kernel makes is exact. */
+/** Limits are counted in doubles. Up to this limit every sum a kernel makes is exact. */
 export const MAX_LIMIT = 2 ** 48
 
 export function limitOf(value: unknown, what: string): number {

@@ -167,18 +167,24 @@ export function concurrency(options: { limit: number; ttl: Duration }): Concurre
 }
 
 const MAX_BUCKETS = 256
-/** A log takes 8 bytes for each of its limit, and all of them at once for a cost as large: beyond this it is too slow to decide. */
+/**
+ * The largest log. A log takes 8 bytes per unit of cost, and one large cost takes as many at once: beyond this,
+ * decisions are too slow.
+ */
 const MAX_LOG = 65_536
 
-/** What may stand where a policy is expected: a policy, one that went through JSON, or a rate. */
+/** What is accepted as a policy: a policy, one that went through JSON, or a rate. */
 export type PolicyLike = Policy | RateText
 
-/** A log of so many takes little more than a counter, and a counter of so few would admit clearly less than it says. */
+/**
+ * Up to this limit a rate becomes a log: it takes little more memory than a counter, and so small a counter admits
+ * clearly less than it says.
+ */
 export const MOST_EXACT = 32
 
 /**
- * The policy that a text or an object stands for: a rate such as `'100/m'` admits so many in any such span, exactly up to
- * 32 (`slidingLog`), by the sliding counter above (`slidingWindow`). A frozen policy made here comes back as it is.
+ * The policy for a text or an object. A rate such as `'100/m'` admits that many in any such span: exactly up to 32
+ * (`slidingLog`), by the sliding counter above (`slidingWindow`). A frozen policy made here is returned unchanged.
  */
 export function policyOf(value: string | Policy): Policy {
   if (typeof value === 'string') {
@@ -220,7 +226,7 @@ function windowText(windowMs: unknown): Duration {
   return durationOf(windowMs, 'windowMs', 'SLUICE_BAD_WINDOW')
 }
 
-/** The number a policy promises: what `limit` says in a decision. */
+/** The number a policy promises: the `limit` of a decision. */
 export function limitOfPolicy(policy: Policy): number {
   switch (policy.kind) {
     case 'tokenBucket':

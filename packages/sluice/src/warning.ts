@@ -1,7 +1,7 @@
 import { withCode } from './errors.ts'
 
 /**
- * What is only probably wrong. Each has a heading in docs/reference/errors.md, which a test holds equal to this list.
+ * Things that are probably wrong. Each has a heading in docs/reference/errors.md; a test keeps both lists equal.
  */
 export const WARNING_CODES = [
   'SLUICE_SMALL_SLIDING_WINDOW',
@@ -24,13 +24,13 @@ export interface Warning {
 
 type OnWarning = (warning: Warning) => void
 
-/** Which texts have been said, by whom they were said to. Later ones are dropped where they are too many. */
+/** Which texts were reported to which listener. When there are too many, later ones are dropped. */
 const said = new WeakMap<object, Set<string>>()
 const MOST_SAID = 100
 
 /**
- * Warns once: `onWarning` where somebody listens, else the process, by `process.emitWarning`. Where there is no `process`,
- * as in a browser, nothing is said.
+ * Warns once: calls `onWarning` if it is set, otherwise `process.emitWarning`. Without a `process`, as in a browser, it
+ * does nothing.
  */
 export function warnOnce(code: WarningCode, message: string, onWarning?: OnWarning): void {
   const host = globalThis as { process?: { emitWarning?(text: string, options: object): void } }
