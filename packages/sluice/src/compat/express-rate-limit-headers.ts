@@ -2,7 +2,7 @@ import type { Response } from 'express'
 
 export type HeaderDraft = 'draft-6' | 'draft-7' | 'draft-8'
 
-/** What stands on the request: `request.rateLimit`. Refused requests are not counted, so `used` ends at `limit`. */
+/** The value of `request.rateLimit`. Refused requests are not counted, so `used` never exceeds `limit`. */
 export interface ExpressRateLimitInfo {
   limit: number
   used: number
@@ -43,7 +43,7 @@ export function setStandardHeaders(
   response.setHeader('RateLimit-Reset', reset)
 }
 
-/** As express-rate-limit names it: `15min`. */
+/** A duration as express-rate-limit writes it: `15min`. */
 function windowText(windowMs: number): string {
   const [size, unit] = UNITS.find(([ms]) => windowMs >= ms) ?? [1, 'ms']
   return `${Math.floor(windowMs / size)}${unit}`

@@ -11,7 +11,7 @@ import {
 } from './express-rate-limit-headers.ts'
 import { checkPeerOptions, sluiceStore, windowLimiter } from './window-limiter.ts'
 
-/** A value, or a function of the request that answers it. */
+/** A value, or a function of the request that returns it. */
 type PerRequest<T> = T | ((request: Request, response: Response) => T | Promise<T>)
 
 /** The options of express-rate-limit 8. */
@@ -36,7 +36,7 @@ export interface Options {
   /** `memoryStore()` or `redisStore(client)` of Sluice. */
   store: Store
   passOnStoreError: boolean
-  /** Taken and not used: Sluice checks its options itself. */
+  /** Accepted and ignored: Sluice checks its options itself. */
   validate: boolean | object
 }
 
@@ -67,7 +67,7 @@ const INSTEAD = {
   logger: 'outages are told by onEvent of the store',
 }
 
-/** `import { rateLimit } from 'sluice/compat/express-rate-limit'` in place of the package of that name. */
+/** A replacement for express-rate-limit: `import { rateLimit } from 'sluice/compat/express-rate-limit'`. */
 export function rateLimit(passed: Partial<Options> = {}): RateLimitRequestHandler {
   const given = checkPeerOptions('rateLimit()', passed, KNOWN, INSTEAD)
   const options = { ...DEFAULTS, ...given, limit: given.limit ?? given.max ?? DEFAULTS.limit } as Options
@@ -100,7 +100,7 @@ export function rateLimit(passed: Partial<Options> = {}): RateLimitRequestHandle
     await options.handler(request, response, next, options)
   }
 
-  /** A request counts until its response says otherwise. */
+  /** A request counts unless its response says otherwise. */
   function refundLater(decision: Decision, request: Request, response: Response): void {
     const { skipFailedRequests, skipSuccessfulRequests } = options
     if (!skipFailedRequests && !skipSuccessfulRequests) return
@@ -130,10 +130,13 @@ export function rateLimit(passed: Partial<Options> = {}): RateLimitRequestHandle
 export default rateLimit
 export type { ExpressRateLimitInfo as RateLimitInfo }
 
-/** Each limiter counts for itself, in the order in which an application makes them: the same in each of its processes. */
+/**
+ * Numbers the limiters in the order in which an application makes them, which is the same in each of its processes.
+ * Each counts for itself.
+ */
 let made = 0
 
-/** An address as a key: of an IPv6 address its network. */
+/** An address as a key; for an IPv6 address, its network. */
 export function ipKeyGenerator(ip: string | undefined, ipv6Subnet = 56): string {
   return clientAddress({ ipv6Prefix: ipv6Subnet })(ip, () => undefined)
 }
@@ -144,7 +147,7 @@ async function answerOf<T>(value: PerRequest<T>, request: Request, response: Res
     : value
 }
 
-/** A limit of 0 has no window that ends: as in express-rate-limit, it is said to be a whole one. */
+/** A limit of 0 has no window that ends. As in express-rate-limit, the reset is a whole window away. */
 function infoOf({ limit, remaining, at, resetAt }: Decision, key: string, windowMs: number): ExpressRateLimitInfo {
   const resetTime = new Date(Math.ceil(limit === 0 ? at + windowMs : resetAt))
   return { limit, used: limit - remaining, remaining, resetTime, key }

@@ -17,7 +17,7 @@ export function millisecondsOf(window: number | string): number {
   throw expected('SLUICE_BAD_DURATION', "timeWindow as milliseconds or a text such as '1 minute'", window)
 }
 
-/** As @fastify/rate-limit says it: `1 minute`. */
+/** A time as @fastify/rate-limit writes it: `1 minute`. */
 export function textOf(seconds: number): string {
   const [ms, name] = UNITS.slice(1).find(([size]) => seconds * 1000 >= size) ?? UNITS[4]!
   const count = Math.round((seconds * 1000) / ms)

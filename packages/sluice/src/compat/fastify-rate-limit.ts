@@ -73,7 +73,7 @@ interface App {
   hasDecorator(name: string): boolean
 }
 
-/** `import rateLimit from 'sluice/compat/fastify-rate-limit'` in place of @fastify/rate-limit. */
+/** A replacement for @fastify/rate-limit: `import rateLimit from 'sluice/compat/fastify-rate-limit'`. */
 export const fastifyRateLimit = Object.assign(
   async function sluice(app: App, given: PluginLimitOptions = {}): Promise<void> {
     const plugin = checkPeerOptions('@fastify/rate-limit', given, KNOWN, INSTEAD)

@@ -6,7 +6,7 @@ import type { LimitOptions } from '../limiter/limits.ts'
 import { fixedWindow, type Policy } from '../policy.ts'
 import type { Mode, Store } from '../stores/store.ts'
 
-/** One caller, and the window it is counted in, which begins with its first request: so other limiters count. */
+/** One caller and its window, which begins with the caller's first request, as in other limiters. */
 export interface WindowSubject {
   readonly key: string
   readonly limit: number
@@ -29,7 +29,7 @@ export function windowLimiter(name: string, { store, ...own }: WindowOptions): L
 
 const MOST_POLICIES = 1000
 
-/** Refuses options by name: those that Sluice has another way for, each with that way, and unknown ones. */
+/** Refuses options that are unknown, and those that Sluice replaces by another way, which the error names. */
 export function checkPeerOptions<T extends object>(
   call: string,
   options: T,
@@ -45,7 +45,7 @@ export function checkPeerOptions<T extends object>(
   return own
 }
 
-/** A store of Sluice; those of other limiters hold counts that no other algorithm can use. */
+/** Requires a store of Sluice: stores of other limiters hold counts that no other algorithm can use. */
 export function sluiceStore(call: string, store: unknown): Store | undefined {
   if (store === undefined) return undefined
   if (typeof store === 'object' && store !== null && 'ask' in store && 'bind' in store) return store as Store

@@ -11,7 +11,7 @@ import type { Mode, Store } from '../../stores/store.ts'
 import { checkPeerOptions, sluiceStore } from '../window-limiter.ts'
 import { type RateLimiterRes, resultOf } from './result.ts'
 
-/** The options of rate-limiter-flexible 11 that mean something here. */
+/** The options of rate-limiter-flexible 11 that have a meaning here. */
 export interface RateLimiterOptions {
   points: number
   /** Seconds. */
@@ -38,7 +38,7 @@ const INSTEAD = {
   timeoutMs: OUTAGE,
 }
 
-/** Limiters of one name and prefix count in one place, as they do in rate-limiter-flexible. */
+/** Limiters of one name and prefix count together, as they do in rate-limiter-flexible. */
 export const NAME = 'rate-limiter-flexible'
 
 export abstract class WindowRateLimiter {
@@ -46,9 +46,9 @@ export abstract class WindowRateLimiter {
   readonly duration: number
   readonly keyPrefix: string
   readonly store: Store
-  /** As a limit of Sluice, to stand beside others in one decision. */
+  /** As a limit of Sluice, for a decision with others. */
   readonly limit: LimitOptions<string, Mode>
-  /** The limiter of Sluice that decides. */
+  /** The Sluice limiter that decides. */
   readonly limiter: Limiter<string, Mode>
 
   constructor(given: RateLimiterOptions, store: Store) {
@@ -62,7 +62,7 @@ export abstract class WindowRateLimiter {
     this.store = store
     this.limit = { policy, key: key => key, store, ...block }
     this.limiter = createLimiter<string, Mode>({ name: NAME, store, limits: { [keyPrefix]: this.limit } })
-    // Points that change later would be ignored.
+    // Frozen, because points that change later would be ignored.
     Object.freeze(this)
   }
 
@@ -74,7 +74,7 @@ export abstract class WindowRateLimiter {
     throw result
   }
 
-  /** Null for a key of which nothing is counted. */
+  /** Null for a key without a count. */
   async get(key: string | number): Promise<RateLimiterRes | null> {
     const decision = await this.limiter.peek(String(key), { cost: 0 })
     const result = resultOf(decision, 0)
@@ -94,15 +94,15 @@ export abstract class WindowRateLimiter {
     return this.now(key)
   }
 
-  /** For 0 seconds: for ever. */
+  /** 0 seconds means for ever. */
   async block(key: string | number, duration: number): Promise<RateLimiterRes> {
     await this.limiter.block(String(key), { for: duration === 0 ? 'forever' : seconds(duration) })
     return this.now(key)
   }
 
   /**
-   * So many points are consumed, in a window that begins now. One of another length than the limiter's can only be full:
-   * that is a block.
+   * Sets the consumed points in a window that begins now. A window of another length than the limiter's must be full:
+   * it becomes a block.
    */
   async set(key: string | number, points: number, duration = this.duration): Promise<RateLimiterRes> {
     if (!Number.isSafeInteger(points) || points < 0) throw expected('SLUICE_BAD_COST', 'points of 0 or more', points)
@@ -146,9 +146,9 @@ export class RateLimiterMemory extends WindowRateLimiter {
 
 export interface RateLimiterRedisOptions extends RateLimiterOptions {
   storeClient?: RedisClient
-  /** In place of `storeClient`, where `redisStore(client)` is to have options of its own. */
+  /** Replaces `storeClient`, for a `redisStore(client)` with options of its own. */
   store?: Store
-  /** Taken and not used: Sluice sees which client it is. */
+  /** Accepted and ignored: Sluice detects the kind of client. */
   useRedisPackage?: boolean
 }
 

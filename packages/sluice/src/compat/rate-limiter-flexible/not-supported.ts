@@ -1,7 +1,7 @@
 import { SluiceError } from '../../errors.ts'
 import { NAME } from './limiter.ts'
 
-/** A class of rate-limiter-flexible that cannot be made here. */
+/** A class of rate-limiter-flexible that cannot be constructed here. */
 function notSupported(name: string, instead: string): new (...given: readonly unknown[]) => object {
   return class {
     constructor() {

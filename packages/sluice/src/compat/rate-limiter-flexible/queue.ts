@@ -13,11 +13,13 @@ brand('RateLimiterQueueError', RateLimiterQueueError)
 interface Line {
   calls: number
   waiting: number
-  /** Ends when the last call has passed, waits or was refused: the next one is looked at then, so nobody overtakes. */
+  /**
+   * Resolves when the last call has passed, waits or was refused. Only then the next one is tried, so none overtakes.
+   */
   entered: Promise<unknown>
 }
 
-/** Calls that wait for their points, first come, first served for each key. */
+/** Calls that wait for their points, first come, first served per key. */
 export class RateLimiterQueue {
   private readonly limiter: WindowRateLimiter
   private readonly maxQueueSize: number
@@ -36,7 +38,7 @@ export class RateLimiterQueue {
     return (await this.limiter.get(key))?.remainingPoints ?? this.limiter.points
   }
 
-  /** How many remain. `expiresUnixAt` is in seconds; whoever would have to wait for longer is rejected at once. */
+  /** How many tokens remain. `expiresUnixAt` is in seconds; a call that would wait longer is rejected at once. */
   async removeTokens(tokens: number, key: string | number = DEFAULT_KEY, expiresUnixAt = 0): Promise<number> {
     const { points } = this.limiter
     if (tokens > points) throw new RateLimiterQueueError(`${tokens} tokens are more than the ${points} of the limiter`)

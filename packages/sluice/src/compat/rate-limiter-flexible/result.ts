@@ -1,6 +1,6 @@
 import type { LimitState } from '../../decision.ts'
 
-/** What `consume` resolves to, and what it rejects with when there are too few points. */
+/** What `consume` resolves to, and what it rejects with if there are too few points. */
 export class RateLimiterRes {
   readonly remainingPoints: number
   readonly msBeforeNext: number
@@ -18,7 +18,7 @@ export class RateLimiterRes {
 
 type Counted = Pick<LimitState, 'allowed' | 'limit' | 'remaining' | 'resetAfterMs' | 'retryAfterMs'>
 
-/** What one limit says to a call of so many points. */
+/** The answer of one limit to a call that costs these points. */
 export function resultOf(
   { allowed, limit, remaining, resetAfterMs, retryAfterMs }: Counted,
   points: number,

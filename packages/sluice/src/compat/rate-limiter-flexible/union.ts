@@ -17,11 +17,11 @@ export class RateLimiterUnion {
       const prefixes = limiters.map(limiter => limiter.keyPrefix)
       throw expected('SLUICE_BAD_OPTION', 'RateLimiterUnion of limiters with a keyPrefix each', prefixes)
     }
-    // It counts where its limiters do, on purpose: `createLimiter` would warn of that.
+    // It counts where its limiters do, on purpose; `createLimiter` would warn of that.
     this.limiter = new NamedLimiter({ name: NAME, store: limiters[0]!.store }, limits, false)
   }
 
-  /** By `keyPrefix`; rejects with the results of those that refuse. */
+  /** Resolves with the results by `keyPrefix`; rejects with the results of the limiters that refuse. */
   async consume(key: string | number, points = 1): Promise<Record<string, RateLimiterRes>> {
     const { allowed, limits } = await this.limiter.consume(String(key), { cost: points })
     const told = allowed ? limits : limits.filter(limit => !limit.allowed)
