@@ -12,7 +12,7 @@ const PAGES = [
   { path: 'try', title: 'Try' },
 ] as const
 
-/** Loaded when first gone to: the first visit pays for the simulator alone. */
+/** Loaded when first opened, so that the first visit loads only the simulator. */
 const LATER: Readonly<Record<string, () => Promise<{ default: ComponentType<{ rest: string }> }>>> = {
   scenes: () => import('./scenes/page.tsx'),
   choose: () => import('./choose/page.tsx'),
@@ -32,7 +32,7 @@ function placeOf(hash: string): Place {
   return { path: PAGES.some(page => page.path === path) ? path : '', rest: rest.join('/'), address }
 }
 
-// Printed at the start of the service, in the part of an address that is never sent. Kept for this tab alone.
+// The service prints it at its start, in the part of an address that is never sent. Kept for this tab only.
 const [, token] = /^#token=(.+)$/.exec(location.hash) ?? []
 if (token !== undefined) {
   sessionStorage.setItem('token', token)
@@ -114,7 +114,10 @@ function App() {
 
 const ADDRESS_AFTER_MS = 300
 
-/** Reloading the page, or sharing what stands in the address bar, gives the same simulation. An untouched page keeps its plain address. */
+/**
+ * Puts the simulation into the address bar, so that reloading or sharing gives the same one. An untouched page keeps
+ * its plain address.
+ */
 function keepInAddress(player: Player): void {
   let due: number | undefined
   const write = () => {

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-/** Copies text and says so in its place, without moving anything. */
+/** Copies text, and confirms it in place without moving anything. */
 export function CopyButton({ label, name, text }: { label: string; name: string; text: string | (() => string) }) {
   const [done, setDone] = useState(false)
   const copy = async () => {
@@ -8,7 +8,7 @@ export function CopyButton({ label, name, text }: { label: string; name: string;
     try {
       await navigator.clipboard.writeText(value)
     } catch {
-      // Without the permission, or not served over https: the old way.
+      // Without permission, or without https, copies by the old way.
       const area = document.createElement('textarea')
       area.value = value
       document.body.append(area)

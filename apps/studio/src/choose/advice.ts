@@ -143,7 +143,7 @@ export const FIRST_ANSWERS: Answers = {
 export interface Advice {
   readonly kind: LaneKind
   readonly fields: Readonly<Record<string, string>>
-  /** What the key is called in rules and code. */
+  /** The name of the key in rules and code. */
   readonly attribute: string
   readonly reasons: readonly string[]
 }

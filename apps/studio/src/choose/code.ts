@@ -14,7 +14,7 @@ const IDENTITY: Readonly<Record<string, string>> = {
   ip: 'ip()',
 }
 
-/** The advice as code for each framework, as rules for the service and for Envoy. */
+/** The advice as code for each framework, and as rules for the service and for Envoy. */
 export function snippetsFor(advice: Advice, answers: Answers): Snippet[] {
   const frameworks: Snippet[] = advice.kind === 'shaping' ? [] : frameworkSnippets(advice, answers)
   const library = { id: 'library', title: 'TypeScript', text: libraryCode(advice, answers) }

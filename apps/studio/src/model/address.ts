@@ -2,8 +2,8 @@ import { type Document, type Lane, newDocument, type Request, SPANS_MS } from '.
 import { ALGORITHMS, LANE_KINDS, type LaneKind } from './policies.ts'
 
 /**
- * A document as the part of an address after `?`: only what differs from a new one. Requests are told as differences;
- * those of an imported log stay out of it.
+ * A document as the query of an address: only what differs from a new document. Requests are stored as differences;
+ * those of an imported log are left out.
  */
 export function addressOf(given: Document): string {
   const fresh = newDocument()
@@ -23,10 +23,10 @@ export function addressOf(given: Document): string {
 const NUMBERS = ['now', 'callers', 'caller', 'cost', 'workMs', 'spanMs'] as const
 const MOST_REQUESTS = 20_000
 export const MOST_COST = 1000
-/** Whose colours can be told apart. An imported log may have more. */
+/** As many callers as have colours that can be told apart. An imported log may have more. */
 export const MOST_CALLERS = 8
 
-/** The document of an address; what cannot be read is left as in a new one. */
+/** Reads the document of an address. Parts that cannot be read stay as in a new document. */
 export function documentOf(address: string): Document {
   const parameters = new URLSearchParams(address)
   const fresh = newDocument()

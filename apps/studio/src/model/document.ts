@@ -13,7 +13,7 @@ export interface Lane {
   readonly shown: boolean
 }
 
-/** All that a simulation is made of. The same document gives the same run. */
+/** Everything a simulation is made of. The same document gives the same run. */
 export interface Document {
   readonly lanes: readonly Lane[]
   /** In order of time. */
@@ -26,11 +26,11 @@ export interface Document {
   readonly cost: number
   /** How long a served request is under way: what a concurrency limit counts. */
   readonly workMs: number
-  /** How much of the timeline is seen at once. */
+  /** How much of the timeline is visible at once. */
   readonly spanMs: number
 }
 
-/** What can be seen at once, from half a minute to a week. */
+/** The choices for that, from half a minute to a week. */
 export const SPANS_MS: readonly number[] = [30_000, 300_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000]
 
 const FIRST_SHOWN: readonly LaneKind[] = [
@@ -61,7 +61,7 @@ export function nameOf(caller: number): string {
   return `caller ${caller < 26 ? String.fromCharCode(65 + caller) : caller + 1}`
 }
 
-/** What a caller is called on the page. */
+/** The caller's name on the page. */
 export function nameOfCaller({ names }: Document, caller: number): string {
   return names[caller] ?? nameOf(caller)
 }
@@ -72,7 +72,7 @@ export function withRequests(document: Document, added: readonly Request[]): Doc
   return { ...document, requests, callers }
 }
 
-/** A past to go back to and a future to come again; changes of the same field in a row are one step. */
+/** The states to undo to and to redo. Changes of the same field in a row are one step. */
 export interface History {
   readonly past: readonly Document[]
   readonly present: Document

@@ -22,7 +22,7 @@ export type LaneKind =
   | 'slidingLog'
   | 'concurrency'
 
-/** What a user types, field by field; the library says whether it is a policy. */
+/** What a user types, field by field. The library says whether it is a policy. */
 export type Fields = Readonly<Record<string, string>>
 
 interface Algorithm {
@@ -98,7 +98,7 @@ export type Made =
   | { readonly policy: Policy; readonly error?: never }
   | { readonly error: string; readonly policy?: never }
 
-/** The policy, or the library's own words about what is wrong with it. */
+/** The policy, or the library's error about it. */
 export function policyOf(kind: LaneKind, fields: Fields): Made {
   try {
     return { policy: ALGORITHMS[kind].make(fields) }
@@ -107,7 +107,7 @@ export function policyOf(kind: LaneKind, fields: Fields): Made {
   }
 }
 
-/** How many, in which span: by this a lane is compared with the exact log. A concurrency limit has no span. */
+/** The count and span by which a lane is compared with the exact log. A concurrency limit has no span. */
 export function envelopeOf(policy: Policy): { limit: number; windowMs: number } | undefined {
   switch (policy.kind) {
     case 'tokenBucket':
@@ -132,7 +132,7 @@ export function limitOf(policy: Policy): number {
   return 'capacity' in policy ? policy.capacity : policy.limit
 }
 
-/** `tokenBucket({ capacity: 10, refill: '1/s' })`, as one writes it. */
+/** The policy as code: `tokenBucket({ capacity: 10, refill: '1/s' })`. */
 export function codeOf(kind: LaneKind, fields: Fields): string {
   const name = kind === 'shaping' ? 'leakyBucket' : kind
   const options = Object.entries(fields)

@@ -4,20 +4,20 @@ import { type Document, type Lane, nameOf, type Request } from './document.ts'
 import { envelopeOf, type LaneKind, policyOf } from './policies.ts'
 import { reasonOf } from './reason.ts'
 
-/** The timeline's zero: a whole hour, so that windows begin where one expects them. */
+/** The timeline's zero: a whole hour, so that windows begin at round times. */
 export const EPOCH = 1_800_000_000_000
 
 export const SERVED = 1
 export const REFUSED = 2
 
-/** One algorithm under the timeline: the library's limiter, and what it answered. */
+/** One algorithm on the timeline: a limiter of the library, and its answers. */
 export class LaneRun {
   readonly kind: LaneKind
   readonly policy: Policy
   readonly limiter: Limiter<string, 'sync'>
-  /** By request: SERVED, REFUSED, or 0 where it has not come yet. */
+  /** For each request: SERVED, REFUSED, or 0 before it has come. */
   readonly outcomes: Uint8Array
-  /** By request: when its work starts. Later than it came only where requests are queued. */
+  /** For each request: when its work starts. Later than its arrival only if requests are queued. */
   readonly starts: Float64Array
   readonly refusals: { readonly at: number; readonly text: string }[] = []
   /** Requests decided; `served` and `refused` are in units of cost. */
@@ -26,7 +26,7 @@ export class LaneRun {
   refused = 0
   worst = 0
   errors = 0
-  /** How long a full queue takes to drain; 0 where nothing is queued. */
+  /** How long a full queue takes to drain; 0 if nothing is queued. */
   readonly queueMs: number
   private readonly exact: Limiter<string, 'sync'> | undefined
   private readonly windowMs: number
@@ -99,7 +99,7 @@ export class LaneRun {
   }
 }
 
-/** All lanes of a document, fed with its requests up to now. Time only goes forward; to go back, make another one. */
+/** All lanes of a document, fed with its requests up to now. Time only goes forward; to go back, make a new run. */
 export class Run {
   readonly lanes: ReadonlyMap<LaneKind, LaneRun>
   readonly requests: readonly Request[]
@@ -119,7 +119,7 @@ export class Run {
     return this.clock.now() - EPOCH
   }
 
-  /** Lets time pass until `ms` and decides on what comes by then. */
+  /** Lets time pass until `ms`, and decides the requests that come by then. */
   advanceTo(ms: number): void {
     for (; this.done < this.requests.length && this.requests[this.done]!.at <= ms; this.done++) {
       const request = this.requests[this.done]!

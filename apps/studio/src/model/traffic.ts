@@ -4,11 +4,11 @@ export interface Pattern {
   readonly id: string
   readonly title: string
   readonly says: string
-  /** The requests from time 0 on, for so many callers. */
+  /** The requests from time 0 on, for this many callers. */
   readonly make: (callers: number) => Request[]
 }
 
-/** The same numbers each time: a shared link shows the same picture. */
+/** Seeded random numbers, so that a shared link shows the same picture. */
 function sequence(seed: number): () => number {
   let state = seed
   return () => {
@@ -76,9 +76,9 @@ export const PATTERNS: readonly Pattern[] = [
 export interface ImportedLog {
   readonly requests: Request[]
   readonly lines: number
-  /** Not understood. */
+  /** Lines that could not be parsed. */
   readonly skipped: number
-  /** Beyond the most that is read. */
+  /** Lines beyond the most that are read. */
   readonly left: number
   /** Busiest first. */
   readonly callers: readonly string[]

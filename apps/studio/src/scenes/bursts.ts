@@ -105,7 +105,7 @@ const smoothing: Scene = {
   },
 }
 
-/** Lets what was promised happen. */
+/** Lets promises that have resolved run. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 8; turn++) await Promise.resolve()
 }
@@ -145,7 +145,7 @@ const herd: Scene = {
   },
 }
 
-/** Served requests by second over three minutes, by clients that come back when they are told to. */
+/** Served requests per second over three minutes, by clients that retry when they are told to. */
 function arrivals(policy: Policy): number[] {
   const world = new World()
   const limiter = world.limiter(policy)

@@ -24,7 +24,7 @@ export function LineChart({ chart }: { chart: Chart }) {
             label,
             stroke: mark === 'other' ? ink.faint : ink[mark],
             width: 2,
-            // Told apart without colour, too.
+            // Can be told apart without colour, too.
             dash: DASHES[mark],
           })),
         ],

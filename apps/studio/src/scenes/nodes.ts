@@ -43,7 +43,7 @@ function servedIn({ steps }: Sequence): number {
   return steps.filter(({ mark }) => mark !== undefined).length
 }
 
-/** Two servers before one store, the second a moment behind the first, when nine of ten places are taken. */
+/** Two servers on one store, the second a moment behind the first, when nine of ten places are taken. */
 async function interleaved(title: string, act: (server: Server, say: Say) => Promise<void>): Promise<Sequence> {
   const { clock } = new World()
   const store = simulatedStore({ clock, delayMs: 2 })

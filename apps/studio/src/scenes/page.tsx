@@ -165,7 +165,7 @@ function Tracks({ outcome, tracks }: { outcome: Outcome; tracks: readonly Track[
   )
 }
 
-/** Columns for what falls into one place: served above the line, refused below it. */
+/** Columns of requests at the same place: served above the line, refused below it. */
 const COLUMNS = 200
 
 interface TrackViewProps {

@@ -7,7 +7,7 @@ export interface Dot {
   readonly served: boolean
 }
 
-/** What one way of limiting made of the traffic. */
+/** The result of one way of limiting. */
 export interface Track {
   readonly label: string
   readonly note: string
@@ -15,11 +15,11 @@ export interface Track {
 }
 
 export interface Figure {
-  /** By this a test finds it. */
+  /** The name by which a test finds it. */
   readonly id: string
   readonly label: string
   readonly value: number
-  /** Figures of one unit are drawn to one scale. */
+  /** Figures of one unit are drawn to the same scale. */
   readonly unit?: 's' | 'MB'
   /** `good` keeps the promise, `over` breaks it. */
   readonly mark?: 'good' | 'over'
@@ -41,9 +41,9 @@ export interface Outcome {
   /** Which part of time the tracks show. */
   readonly fromMs?: number
   readonly spanMs?: number
-  /** A part of time that the tracks mark: where the store is away, where a window ends. */
+  /** A part of time that the tracks mark: an outage of the store, the end of a window. */
   readonly period?: { readonly fromMs: number; readonly untilMs: number; readonly label: string }
-  /** What each of two servers does, one step after the other. */
+  /** The steps of two servers, one after the other. */
   readonly sequences?: readonly Sequence[]
   readonly chart?: Chart
   readonly conclusion: string
@@ -60,7 +60,7 @@ export interface Step {
   readonly mark?: 'good' | 'over'
 }
 
-/** An experiment that asks for a prediction first, and is answered by a run of the library. */
+/** An experiment that asks for a prediction first. A run of the library gives the answer. */
 export interface Scene {
   readonly id: string
   readonly title: string
@@ -71,7 +71,7 @@ export interface Scene {
   readonly run: () => Promise<Outcome>
 }
 
-/** One limiter at its own time. */
+/** One limiter with a clock of its own. */
 export class World {
   readonly clock: FakeClock = fakeClock(EPOCH)
 
@@ -104,7 +104,7 @@ export function servedOf(dots: readonly Dot[]): number {
   return dots.filter(({ served }) => served).length
 }
 
-/** The most served in any span so long. */
+/** The most served in any span of this length. */
 export function worstIn(dots: readonly Dot[], spanMs: number): number {
   const times = dots
     .filter(({ served }) => served)
@@ -127,7 +127,7 @@ export function perSecond(times: readonly number[], seconds: number): number[] {
   return counts
 }
 
-/** Numbers that look random and are the same each time. */
+/** Seeded random numbers, the same each time. */
 export function sequence(seed: number): () => number {
   let state = seed
   return () => {

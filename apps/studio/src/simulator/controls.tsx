@@ -6,7 +6,7 @@ import { MOST_LINES, PATTERNS, readLog } from '../model/traffic.ts'
 import { CopyButton, NumberField } from '../ui.tsx'
 import type { Player } from './player.ts'
 
-/** Callers that can be chosen: the busiest of an imported log. */
+/** The callers to choose from: the busiest of an imported log. */
 const MOST_CHOSEN = 50
 
 export function Controls({ player }: { player: Player }) {
@@ -155,7 +155,7 @@ export function Controls({ player }: { player: Player }) {
   )
 }
 
-/** Always as wide, so that nothing moves beside it: tenths of seconds, then hours, minutes and seconds. */
+/** Always of the same width, so that nothing beside it moves: tenths of seconds, then hours, minutes and seconds. */
 function clock(ms: number): string {
   if (ms < 600_000) return `${(ms / 1000).toFixed(1)} s`
   const [h, m, s] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, Math.floor(ms / 1000) % 60]

@@ -29,7 +29,7 @@ export function inkOf(): Ink {
   return known
 }
 
-/** The theme has changed: colours are read again. */
+/** Reads the colours again after the theme has changed. */
 export function forgetInk(): void {
   known = undefined
 }

@@ -37,7 +37,7 @@ export function LaneCard({ lane, player }: { lane: Lane; player: Player }) {
   )
 }
 
-/** Every refusal has its reason: the last one, or the one gone back to. */
+/** The reason of a refusal: the last one, or the one selected. */
 function Refusals({ run }: { run: LaneRun | undefined }) {
   const [picked, setPicked] = useState<number>()
   const refusals = run?.refusals ?? []

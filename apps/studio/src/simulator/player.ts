@@ -14,16 +14,16 @@ import {
 import { Run } from '../model/run.ts'
 import { PATTERNS } from '../model/traffic.ts'
 
-/** How often numbers are written while time runs: often enough to follow, seldom enough to read. */
+/** How often numbers are updated while time runs: often enough to follow, seldom enough to read. */
 const WORDS_EVERY_MS = 120
 
-/** The simulation that is shown: its document, its run up to now, and whether time passes by itself. */
+/** The simulation on the page: its document, its run up to now, and whether time is running. */
 export class Player {
   playing = false
   speed = 1
   history: History
   run: Run
-  /** Said to a screen reader: what the last action did. */
+  /** The last action, for screen readers. */
   said = ''
   private frame = 0
   private lastFrame = 0
@@ -45,7 +45,7 @@ export class Player {
     return this.run.now
   }
 
-  /** Goes to a shared simulation, as a step that can be undone. */
+  /** Opens a shared simulation, as a step that can be undone. */
   open(address: string): void {
     this.pause()
     this.edit(documentOf(address))
@@ -158,7 +158,7 @@ export class Player {
     return addressOf({ ...this.document, now: Math.round(this.now) })
   }
 
-  /** A log becomes the timeline, seen as a whole as nearly as it can be. */
+  /** Makes a log the timeline, and shows as much of it at once as possible. */
   import(requests: readonly Request[], names: readonly string[]): void {
     this.pause()
     const lengthMs = requests.at(-1)!.at
@@ -169,7 +169,9 @@ export class Player {
     )
   }
 
-  /** How many seconds of the timeline pass in one: longer views pass as fast to the eye. */
+  /**
+   * How many seconds of the timeline pass in one second: in longer views more, so that the picture moves equally fast.
+   */
   get pace(): number {
     return (this.speed * this.document.spanMs) / SPANS_MS[0]!
   }
@@ -183,7 +185,7 @@ export class Player {
     this.tell()
   }
 
-  /** What came has left the view and nothing comes any more: there is nothing to watch. */
+  /** Whether all requests have left the view and none will come: then there is nothing to watch. */
   private get endsAt(): number {
     const { requests, spanMs } = this.document
     return (requests.at(-1)?.at ?? Number.POSITIVE_INFINITY) + spanMs
@@ -197,7 +199,7 @@ export class Player {
     this.draw()
   }
 
-  /** Time that passed by itself is no step of its own: undo goes back to what was done. */
+  /** Time that runs is no undo step: undo returns to the user's last action. */
   private keepTime(): void {
     this.history = { ...this.history, present: { ...this.document, now: Math.round(this.now) } }
   }
@@ -223,7 +225,7 @@ export class Player {
   }
 }
 
-/** What the first visit shows: the pattern that tells the algorithms apart. */
+/** The simulation of the first visit: a pattern that shows how the algorithms differ. */
 function welcome(): Document {
   const fresh = documentOf('')
   const requests = PATTERNS.find(({ id }) => id === 'bursty')!

@@ -84,7 +84,7 @@ function Timeline({ player }: { player: Player }) {
   const place = (event: MouseEvent) => {
     const { left, width } = canvas.current!.getBoundingClientRect()
     const { from, until } = viewAt(player.now, player.document.spanMs)
-    // A key press has no place: it means now.
+    // A key press has no position, so it means now.
     player.place(event.detail === 0 ? player.now : from + ((event.clientX - left) / width) * (until - from))
   }
   const { requests } = player.document

@@ -5,7 +5,7 @@ import type { Ink } from './ink.ts'
 
 type Context = CanvasRenderingContext2D
 
-/** Draws the state of one key as it is, and nothing that the state does not say. Where one more would be refused, its edge shows it. */
+/** Draws the state of one key and nothing else. If one more request would be refused, the edge is coloured. */
 export function drawState(
   g: Context,
   width: number,
@@ -38,7 +38,7 @@ export function drawState(
   }
 }
 
-/** The same state in words, for those who do not see the picture. */
+/** The same state in words, for screen readers. */
 export function wordsOf(kind: LaneKind, { state, policy, at, used, remaining }: LimitInspection): string {
   const limit = limitOf(policy)
   switch (state.kind) {
@@ -132,7 +132,7 @@ function drawQueue(
   box(g, left - 4, y - 4, door - left + 4, h + 8, 6)
   g.stroke()
   for (let n = 0; n < places; n++) {
-    // The place at the door is the last one; what is there is partly through it.
+    // The place at the exit is the last one. Its request is partly through.
     const x = left + (places - 1 - n) * w
     box(g, x, y, w - gap, h, 3)
     g.fillStyle = ink.well
@@ -254,14 +254,14 @@ function drawCounters(
   g.textAlign = 'right'
   g.fillText('current', width - 12, height - 8)
   g.textAlign = 'left'
-  // The frame that slides: the window that ends now.
+  // The sliding frame: the window that ends now.
   g.strokeStyle = edge === ink.line ? ink.text : edge
   g.lineWidth = 2
   box(g, x(at - windowMs), 4, x(at) - x(at - windowMs), h + 8, 6)
   g.stroke()
 }
 
-/** Pixels across, and how many fit above each other. */
+/** The size of a dot in pixels, and how many dots are stacked at most. */
 const DOT = 4.6
 const DOT_ROWS = 9
 
@@ -288,7 +288,7 @@ function drawLog(
   let row = -1
   let last = Number.NEGATIVE_INFINITY
   for (const time of shown) {
-    // Dots of one moment stand above each other, so that a burst is seen as one.
+    // Dots of one moment are stacked, so that a burst is visible as one.
     row = x(time) - last < DOT ? (row + 1) % DOT_ROWS : 0
     if (row === 0) last = x(time)
     g.globalAlpha = 0.35 + 0.65 * Math.max(0, 1 - (at - time) / windowMs)

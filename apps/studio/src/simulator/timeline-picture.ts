@@ -3,13 +3,13 @@ import { seconds } from '../model/reason.ts'
 import { type LaneRun, SERVED } from '../model/run.ts'
 import type { Ink } from './ink.ts'
 
-/** Which part of time is seen. */
+/** The visible part of time. */
 export interface View {
   readonly from: number
   readonly until: number
 }
 
-/** Now stands at two thirds, so that one sees what came and what is coming. */
+/** Now is at two thirds of the width, so that past and coming requests are visible. */
 export function viewAt(now: number, spanMs: number): View {
   const from = Math.max(0, now - (spanMs * 2) / 3)
   return { from, until: from + spanMs }
@@ -27,10 +27,10 @@ export function firstAt(requests: readonly Request[], ms: number): number {
   return low
 }
 
-/** Pixels a bin is wide: bars of single pixels are but noise. */
+/** The width of a bin in pixels: bars of single pixels look like noise. */
 const BIN = 3
 
-/** What a lane made of the requests: served ones rise, refused ones hang, both as tall as they are many. */
+/** A lane's requests: bars up for served ones, bars down for refused ones, as long as their number. */
 export function drawOutcomes(
   g: CanvasRenderingContext2D,
   width: number,
@@ -46,7 +46,7 @@ export function drawOutcomes(
   const up = new Float32Array(bins)
   const down = new Float32Array(bins)
   const perMs = width / (view.until - view.from)
-  // What is queued starts later than it came, at most a full queue later: look that far back.
+  // A queued request starts later than it came, at most a full queue later: look that far back.
   const back = firstAt(requests, view.from - lane.queueMs)
   let tallest = 4
   for (let n = back; n < done; n++) {
@@ -72,7 +72,7 @@ export function drawOutcomes(
   drawNow(g, width, height - SCALE_HEIGHT, view, now, ink)
 }
 
-/** The requests themselves, come or still to come. */
+/** The requests themselves, past and coming. */
 export function drawRequests(
   g: CanvasRenderingContext2D,
   width: number,
@@ -94,7 +94,7 @@ export function drawRequests(
     tallest = Math.max(tallest, bins[bin]!)
   }
   bins.fill(0)
-  // A crowd stands closer: the column is as tall as the requests are many.
+  // Many requests are drawn closer, so that the column is as tall as their number.
   const rise = Math.min(6, (height - SCALE_HEIGHT - 9) / tallest)
   for (let n = first; n < requests.length && requests[n]!.at <= view.until; n++) {
     const { at, cost, caller } = requests[n]!
@@ -112,7 +112,7 @@ export function drawRequests(
   drawNow(g, width, height - SCALE_HEIGHT, view, now, ink)
 }
 
-/** Where the seconds stand. */
+/** The time axis: its height, the space between two labels, and the steps to choose from. */
 const SCALE_HEIGHT = 16
 const PIXELS_A_STEP = 64
 const STEPS_MS = [1000, 2000, 5000, 10_000, 30_000, 60_000, 300_000, 600_000, 1_800_000, 3_600_000, 7_200_000].concat([

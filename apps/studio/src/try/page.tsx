@@ -15,7 +15,7 @@ interface Attribute {
   readonly value: string
 }
 
-/** Those of the rules that the service starts with where it is given none. */
+/** The attributes of the rules that the service starts with by default. */
 const FIRST_ATTRIBUTES: readonly Attribute[] = [
   { name: 'ip', value: '203.0.113.7' },
   { name: 'user', value: '42' },
@@ -34,7 +34,7 @@ export default function Try(_: { rest: string }) {
   }, [])
   const ask: Ask = {
     ...Object.fromEntries(attributes.filter(({ value }) => value !== '').map(({ name, value }) => [name, value])),
-    // What is no number goes as it is typed: the service says what is wrong with it.
+    // Text that is no number is sent as typed, and the service says what is wrong with it.
     cost: cost === '' ? 1 : Number.isNaN(Number(cost)) ? cost : Number(cost),
   }
   const rules = useRules(ask, served === true)

@@ -8,7 +8,7 @@ const COUNT_EVERY_MS = 100
 interface Known {
   readonly rules: readonly Explained[]
   readonly limits: readonly LimitState[]
-  /** By this page's clock: from then on the times count down. */
+  /** By this page's clock; the times count down from then on. */
   readonly at: number
   readonly error?: string
 }
@@ -19,7 +19,7 @@ export interface RulesState extends Known {
   readonly refresh: () => void
 }
 
-/** The rules as they stand for this request, asked again every second while the page is seen. Looking takes nothing. */
+/** The state of the rules for this request, asked every second while the page is visible. Asking takes nothing. */
 export function useRules(ask: Ask, active: boolean): RulesState {
   const [known, setKnown] = useState(NOTHING)
   const newest = useRef(0)
@@ -44,7 +44,7 @@ export function useRules(ask: Ask, active: boolean): RulesState {
     if (!active) return
     void refresh()
     const timer = setInterval(() => {
-      // What was refused as it stands stays refused until it is changed.
+      // The service rejected this request, and would reject it again until it is changed.
       if (!document.hidden && !failed.current) void refresh()
     }, PEEK_EVERY_MS)
     return () => clearInterval(timer)
@@ -109,7 +109,7 @@ function resetOf({ resetAfterMs }: LimitState, passed: number): string {
   return resetAfterMs === null ? 'never resets' : `resets in ${tenths(resetAfterMs - passed)}`
 }
 
-/** Of one width while it counts down. */
+/** Of constant width while it counts down. */
 function tenths(ms: number): string {
   const left = Math.max(0, ms)
   return left < 120_000 ? `${(left / 1000).toFixed(1)} s` : seconds(left)

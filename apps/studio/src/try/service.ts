@@ -1,4 +1,4 @@
-/** What the service says of one limit for a subject. */
+/** The service's report on one limit for a subject. */
 export interface Explained {
   readonly limit: string
   readonly applies: boolean
@@ -23,15 +23,15 @@ export interface Decision {
   readonly limits: readonly LimitState[]
 }
 
-/** Attributes of a request and its cost, as a check takes them. */
+/** The attributes of a request and its cost, as a check takes them. */
 export type Ask = Readonly<Record<string, string | number>>
 
-/** The operator's token that `npm start` prints: it goes along with every request. See main.tsx. */
+/** The operator's token that `npm start` prints. It is sent with every request. See main.tsx. */
 const token = sessionStorage.getItem('token')
 
 export const isOperator = token !== null
 
-/** A plain file server has no service behind it: nothing is asked of it but this. */
+/** Asks whether there is a service: a plain file server has none, and is asked nothing else. */
 export async function isServed(): Promise<boolean> {
   try {
     const response = await fetch('./openapi.json')
@@ -58,7 +58,7 @@ export function reset({ cost: _, ...subject }: Ask): Promise<unknown> {
   return call('reset', subject)
 }
 
-/** The same check from a terminal. */
+/** The same check as a command for a terminal. */
 export function curlOf(ask: Ask): string {
   const address = new URL('./v1/check', location.href).href
   const body = JSON.stringify(ask).replaceAll("'", "'\\''")
