@@ -33,7 +33,7 @@ Forgets in the limits named, or in all that have a key. A subject is user=42 or 
 Refuses by the limit named, or by the only one. A subject is user=42 or {"user":"42"}.`,
 }
 
-/** What `--help` prints, for one command or for all. */
+/** The text of `--help`, for one command or for all. */
 export function helpText(command: string | undefined): string {
   const own = HELP[command ?? '']
   if (own !== undefined) return own
@@ -41,7 +41,7 @@ export function helpText(command: string | undefined): string {
 
 ${COMMANDS}
 
-ServiceSettings of serve, as flags or in the environment:
+Settings of serve, as flags or in the environment:
 ${settingLines().join('\n')}
 
 sluice --version, sluice <command> --help; --json for machines.`

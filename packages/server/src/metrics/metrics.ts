@@ -2,18 +2,18 @@ import type { DecisionJson, ShadowState } from 'sluice'
 import type { CountedHits, RlsResponse } from 'sluice/rules'
 import { labels, metric } from './prometheus-text.ts'
 
-/** Seconds, from what a decision in memory takes to the longest that anybody waits for one. */
+/** In seconds, from the time of a decision in memory to the longest wait for a decision. */
 const BOUNDS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, Infinity] as const
 const DURATION = 'ratelimit_check_duration_seconds'
 
-/** Rules for Envoy may put values of requests into their names (`detailed_metric`), and of these there is no end. */
+/** Rules for Envoy may have values of requests in their names (`detailed_metric`), so their number has no bound of its own. */
 const MOST_POLICIES = 10_000
 const OTHERS = 'others'
 
-/** By the name of a series with its labels: how much was added since they were last taken. */
+/** What was added to each series since the counts were last taken. The key is the name of the series with its labels. */
 export type Counts = readonly (readonly [series: string, added: number])[]
 
-/** What is read when somebody asks, rather than counted as it happens. */
+/** Values that are read when Prometheus asks, instead of being counted as they happen. */
 export interface Readings {
   readonly activeKeys: number
   /** Reservations held. */
@@ -23,7 +23,7 @@ export interface Readings {
   readonly shadows: readonly ShadowState[]
 }
 
-/** Every metric that is not a reading: its name, and what it says. */
+/** Every metric that is not a reading: its name and its description. */
 const COUNTERS: Readonly<Record<string, string>> = {
   ratelimit_decisions_total: 'Decisions, by the binding limit.',
   ratelimit_store_errors_total: 'Outages of the store.',
@@ -46,10 +46,10 @@ const NEAR_RATIO = 0.8
 
 const DOORS = ['http', 'decide', 'grpc', 'resp'] as const
 
-/** What Prometheus reads. Never a key in a label: there is one series for each limit, not for each caller. */
+/** The metrics for Prometheus. No label contains a key: there is one series for each limit, not for each caller. */
 export class Metrics {
   private readonly totals = new Map<string, number>()
-  /** Not in `totals` yet. Labels are written out once for each limit and outcome, not for each decision. */
+  /** Counts that are not in `totals` yet. Labels are written once for each limit and outcome, not for each decision. */
   private readonly decisions = new Map<string, number[]>()
   /** The labels of a rule, written out once. */
   private readonly envoyLabels = new WeakMap<CountedHits['path'], string>()
@@ -64,7 +64,7 @@ export class Metrics {
     }
   }
 
-  /** Of Envoy's descriptors, each that a rule counted. */
+  /** Counts each of Envoy's descriptors that a rule counted. */
   descriptors({ statuses, degraded }: RlsResponse): void {
     const outcome = degraded === false ? 'ok' : WORDS[degraded]
     for (const { rule, code, over } of statuses) {
@@ -74,7 +74,7 @@ export class Metrics {
     }
   }
 
-  /** Of Envoy's descriptors again, as envoyproxy/ratelimit counts them. */
+  /** Counts Envoy's descriptors once more, as envoyproxy/ratelimit does. */
   envoy({ path, hits, over, shadow, limit, remaining }: CountedHits): void {
     let series = this.envoyLabels.get(path)
     if (series === undefined) {
@@ -110,7 +110,7 @@ export class Metrics {
     this.add(`sluice_rules_reloads_total${labels({ result })}`, 1)
   }
 
-  /** CL.THROTTLE counts for itself, since it was opened. */
+  /** Adds the counts that CL.THROTTLE keeps itself since it was opened. */
   resp({ commands, allowed, limited }: Readonly<Record<'commands' | 'allowed' | 'limited', number>>): void {
     const added = (name: keyof typeof this.ofResp, total: number) => {
       const more = total - this.ofResp[name]
@@ -131,7 +131,7 @@ export class Metrics {
     this.durations[BOUNDS.length]! += seconds
   }
 
-  /** What was counted here since the last time, for the process that answers Prometheus. */
+  /** Takes the counts since the last time, for the process that answers Prometheus. */
   take(): Counts {
     this.writeOut()
     const counts = [...this.totals]
@@ -145,7 +145,7 @@ export class Metrics {
 
   text({ activeKeys, holds, overflowed, breakerOpen, shadows }: Readings): string {
     this.writeOut()
-    // There from the start on, so that a rate is known from the first request.
+    // These series exist from the start, so that Prometheus sees a rate from the first request.
     for (const door of DOORS) this.totals.set(requests(door), this.totals.get(requests(door)) ?? 0)
     const seriesOf = (name: string) => [...this.totals].filter(([series]) => series.startsWith(`${name}{`))
     const lines = Object.entries(COUNTERS).flatMap(([name, help]) => metric(name, 'counter', help, seriesOf(name)))

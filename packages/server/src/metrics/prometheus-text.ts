@@ -1,6 +1,6 @@
 type Series = readonly (readonly [series: string, value: number])[]
 
-/** One metric in the text format of Prometheus: what it is, and its series. */
+/** One metric in the text format of Prometheus: its description and its series. */
 export function metric(name: string, type: string, help: string, series: Series): string[] {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...series.map(([one, value]) => `${one} ${value}`)]
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createSecureContext, type Server } from 'node:tls'
 import { FileWatch } from '../rules/file-watch.ts'
 
-/** PEM files. With `ca`, only clients with a certificate from there are served. */
+/** PEM files. With `ca`, only clients with a certificate of that authority are served. */
 export interface CertificateFiles {
   readonly cert: string
   readonly key: string
@@ -15,10 +15,10 @@ export interface Certificate {
   readonly ca?: Buffer
 }
 
-/** Their writer may not be done: a certificate and its key are two files. */
+/** Waits before reading, since a certificate and its key are two files and the second may not be written yet. */
 const SETTLE_MS = 100
 
-/** A certificate that follows its files. The first that cannot be used throws; after that a bad one keeps the old. */
+/** A certificate that is reloaded when its files change. Throws if the first cannot be used; later a bad one is ignored. */
 export class Certificates {
   current: Certificate
   private readonly files: CertificateFiles
@@ -27,7 +27,7 @@ export class Certificates {
   private readonly servers = new Set<Pick<Server, 'setSecureContext'>>()
   private settling: NodeJS.Timeout | undefined
 
-  /** `onReload` hears of each reload, with what was wrong or undefined. */
+  /** Calls `onReload` after each reload, with the error or undefined. */
   constructor(files: CertificateFiles, onReload: (error: unknown) => void) {
     this.files = files
     this.onReload = onReload
@@ -35,7 +35,7 @@ export class Certificates {
     this.watches = Object.values(files).map(path => new FileWatch(path, () => this.settle()))
   }
 
-  /** From now on this server has what is current; connections that are open stay as they are. */
+  /** Keeps the certificate of this server up to date. Open connections stay as they are. */
   follow(server: Pick<Server, 'setSecureContext'>): void {
     this.servers.add(server)
   }
@@ -70,7 +70,7 @@ export class Certificates {
   }
 }
 
-/** Throws where the files do not make a certificate together. */
+/** Throws if the files do not fit together as a certificate. */
 function read({ cert, key, ca }: CertificateFiles): Certificate {
   const made = {
     cert: readFileSync(cert),

@@ -1,12 +1,12 @@
 import { lstat, unlink } from 'node:fs/promises'
 import { connect, type ListenOptions, type Server } from 'node:net'
 
-/** What a new file is denied: all to other users, so that a socket is made with mode 0600. */
+/** The umask that gives a new socket mode 0600, so that other users have no access. */
 const PRIVATE = 0o177
 
 /**
- * Resolves when the server listens; rejects with what is in the way. A unix socket is for the user of this process alone, from
- * its first moment on: it is made under a umask, since with a chmod afterwards others could connect in between.
+ * Resolves when the server listens; rejects if it cannot. Only the user of this process may connect to a unix socket. It is
+ * made under a umask, because others could connect between its creation and a chmod.
  */
 export async function listen(server: Server, where: ListenOptions): Promise<void> {
   if (where.path !== undefined) await clearAway(where.path)
@@ -20,7 +20,7 @@ export async function listen(server: Server, where: ListenOptions): Promise<void
     else {
       const umask = process.umask(PRIVATE)
       try {
-        // Binds before it returns.
+        // `listen` binds before it returns, so the umask applies.
         server.listen(where, listening)
       } finally {
         process.umask(umask)
@@ -29,7 +29,7 @@ export async function listen(server: Server, where: ListenOptions): Promise<void
   })
 }
 
-/** A process that was killed leaves its socket behind, and nobody could listen there again. One that answers stays. */
+/** Removes the socket that a killed process has left, which would be in the way. A socket that answers stays. */
 async function clearAway(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined)
   if (found?.isSocket() && !(await answers(path))) await unlink(path)

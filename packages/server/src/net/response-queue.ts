@@ -4,9 +4,9 @@ export interface QueuedResponse {
 }
 
 /**
- * Answers that are ready in one turn of the event loop leave together at its end, when all that came in has been read. A
- * client that sleeps is woken once for all of them; woken for each, the waking costs more than the deciding. And where
- * each leaves as it is made, many are always half-way out: the garbage collector finds them alive, and moves them.
+ * Sends the answers of one turn of the event loop together at its end, after all input has been read. A sleeping client is
+ * then woken once for all of them; waking it for each answer costs more than the decisions. It also leaves fewer answers
+ * half written at any time, which the garbage collector would have to move.
  */
 export class ResponseQueue {
   private waiting: QueuedResponse[] = []
@@ -20,7 +20,7 @@ export class ResponseQueue {
     if (this.waiting.push(answer) === 1) setImmediate(() => this.flush())
   }
 
-  /** For one that has a reason not to wait; all before it leave first. */
+  /** Sends an answer at once, after all that are queued before it. */
   putNow(answer: QueuedResponse): void {
     this.flush()
     this.send(answer)
@@ -32,7 +32,7 @@ export class ResponseQueue {
     for (const answer of leaving) this.send(answer)
   }
 
-  /** One that cannot be sent must not keep the others. */
+  /** An answer that cannot be sent must not hold up the others. */
   private send(answer: QueuedResponse): void {
     try {
       answer.leave()

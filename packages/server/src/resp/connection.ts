@@ -6,14 +6,14 @@ import { ProtocolError } from './protocol-error.ts'
 import { ReplyOrder } from './reply-order.ts'
 import type { Session } from './session.ts'
 
-/** Replies are written, at the latest, when there are so many bytes of them. */
+/** Replies are written at the latest when they reach this many bytes. */
 const FLUSH_BYTES = 64 * 1024
-/** So many commands may wait for a store; then no more are read. */
+/** How many commands may wait for a store before the connection stops reading. */
 const MOST_WAITING = 1024
 
 /**
- * One connection: bytes in, commands carried out one after the other, replies out in the same order and in one write for
- * each chunk of input. A client that does not read what it is sent is not read from either.
+ * One connection. It carries commands out one after the other and sends the replies in the same order, in one write for
+ * each chunk of input. It stops reading from a client that does not read its replies.
  */
 export class RespConnection {
   private readonly socket: Socket
@@ -21,16 +21,16 @@ export class RespConnection {
   private readonly session: Session
   private readonly parser: Parser
   private readonly turns = new ReplyOrder(() => this.deliver())
-  /** A command that must not overtake, or be overtaken by, those beside it. */
+  /** True while an ordered command runs or waits: commands before it must finish first, and later ones must wait. */
   private isHeld = false
-  /** The socket has more than it can send. */
+  /** True while the socket has more than it can send. */
   private isBlocked = false
   private isPaused = false
-  /** Nothing more comes in: when all is answered, it is over. */
+  /** The client sends no more: when all is answered, the connection ends. */
   private isClosing = false
   /** Once `progress` is beyond this and every reply is out, the connection ends. */
   private endsBeyond = Infinity
-  /** Nothing more is carried out, whatever comes in. */
+  /** No more commands are carried out, whatever arrives. */
   private isLeaving = false
   private progress = 0
 
@@ -49,16 +49,16 @@ export class RespConnection {
       this.run()
     })
     socket.on('end', () => this.close())
-    socket.on('error', () => {}) // 'close' follows, and there is nobody left to tell
+    socket.on('error', () => {}) // 'close' follows and ends the connection
   }
 
-  /** Answers what was read, then ends. */
+  /** Answers the commands that were read, then ends. */
   close(): void {
     this.isClosing = true
     this.run()
   }
 
-  /** The client hears with its next replies that it must connect again; what it sends until then is answered. */
+  /** Ends the connection after its next replies. Commands that arrive until then are answered. */
   closeAfterReply(): void {
     this.endsBeyond = this.turns.count > 0 ? this.progress - 1 : this.progress
   }
@@ -67,17 +67,17 @@ export class RespConnection {
     this.socket.destroy()
   }
 
-  /** Changes whenever something was done for the client. For one without the password nothing is. */
+  /** Changes whenever replies were sent. Stays 0 for a client that has not sent the password. */
   get mark(): number {
     return this.session.isAuthenticated ? this.progress : 0
   }
 
-  /** Waits for the client: for its password, the rest of a command, to read what it was sent, or to close its side. */
+  /** Whether it waits for the client to send its password or the rest of a command, to read, or to close its side. */
   get isStuck(): boolean {
     return !this.session.isAuthenticated || this.isBlocked || this.isLeaving || (this.keptBytes > 0 && this.mayGoOn)
   }
 
-  /** Of what came in and was not carried out. */
+  /** The bytes that arrived and were not carried out. */
   get keptBytes(): number {
     return this.parser.restBytes
   }
@@ -140,7 +140,7 @@ export class RespConnection {
     if (reply.size >= FLUSH_BYTES) this.flush()
   }
 
-  /** Where the next command starts, nobody knows: it is the last thing this client is told. */
+  /** Sends the error as the last reply, since it is not known where the next command starts. */
   private complain(error: ProtocolError): void {
     const { reply, stats } = this.context
     stats.protocolErrors++
@@ -159,7 +159,7 @@ export class RespConnection {
     this.progress++
   }
 
-  /** Who leaves is read from, too: only so is its own end seen. */
+  /** A connection that ends must go on reading, since it sees the client's end only that way. */
   private pauseOrResume(): void {
     const isPaused = !(this.mayGoOn || this.isLeaving)
     if (isPaused === this.isPaused) return

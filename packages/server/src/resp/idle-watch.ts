@@ -1,13 +1,13 @@
 import type { RespConnection } from './connection.ts'
 
 export interface IdleLimits {
-  /** How long a connection may say nothing; 0 for ever. */
+  /** How long a connection may send nothing; 0 for no limit. */
   readonly idleMs: number
-  /** How long it may leave us waiting: for the rest of a command, or to read what it was sent. */
+  /** How long the server waits for a client to send the rest of a command, or to read its replies. */
   readonly stuckMs: number
 }
 
-/** How a connection was found, and how often in a row. */
+/** The state of a connection at the last look, and how often in a row it was the same. */
 interface Sighting {
   mark: number
   isStuck: boolean
@@ -17,7 +17,7 @@ interface Sighting {
 const LONGEST_ROUND_MS = 1000
 const ROUNDS_PER_LIMIT = 4
 
-/** Looks at all connections now and then, by one timer, and ends those that have not moved for too long. */
+/** Checks all connections with one timer and ends those that have made no progress for too long. */
 export class IdleWatch {
   private readonly sights = new Map<RespConnection, Sighting>()
   private readonly patience: IdleLimits

@@ -6,7 +6,7 @@ const DOUBLE = 0x22
 const SINGLE = 0x27
 const BACKSLASH = 0x5c
 
-/** What stands after a backslash between double quotes, and what it means. All else means itself. */
+/** Escapes after a backslash in double quotes. Any other character stands for itself. */
 const ESCAPES: ReadonlyMap<number, number> = new Map(
   Object.entries({ n: 0x0a, r: 0x0d, t: 0x09, b: 0x08, a: 0x07 }).map(([letter, byte]) => [letter.charCodeAt(0), byte]),
 )
@@ -45,7 +45,7 @@ export function splitLine(line: Buffer, words: Words): void {
   }
 }
 
-/** A quote that is there, with nothing but a blank behind it. */
+/** Whether there is a quote at `at` and only a blank or the end after it. */
 function closes(line: Buffer, at: number): boolean {
   return at < line.length && (at + 1 === line.length || isBlank(line[at + 1]!))
 }

@@ -11,7 +11,7 @@ const MOST = 2n ** 63n - 1n
 /** Every number of so many digits is exact as a double. */
 const SAFE_DIGITS = 15
 
-/** A sign or none, then digits, and nothing else; undefined if it is not that or does not fit 64 bits. */
+/** Reads an optional sign and digits, nothing else; undefined if it is not that or does not fit 64 bits. */
 export function readInteger(bytes: Buffer, start: number, end: number): Integer | undefined {
   const isNegative = bytes[start] === MINUS
   let at = isNegative || bytes[start] === PLUS ? start + 1 : start
@@ -27,7 +27,7 @@ export function readInteger(bytes: Buffer, start: number, end: number): Integer 
 }
 
 function readLong(bytes: Buffer, at: number, end: number, isNegative: boolean): Integer | undefined {
-  // Zeros first: whatever is left is short, or too large.
+  // Skip leading zeros first: the rest is then short, or too large.
   while (at < end - 1 && bytes[at] === ZERO) at++
   const digits = end - at > 19 ? '' : bytes.toString('latin1', at, end)
   if (!/^\d+$/.test(digits)) return undefined
@@ -40,7 +40,7 @@ export function narrow(value: bigint): Integer {
   return Number.isSafeInteger(number) ? number : value
 }
 
-/** RESP carries 64 bits: what lies beyond them is shown as the end of them. */
+/** RESP carries 64 bits. Larger numbers are clamped to that range. */
 export function clamp(value: bigint): Integer {
   return narrow(value < LEAST ? LEAST : value > MOST ? MOST : value)
 }

@@ -2,9 +2,9 @@ import { MOST_WORDS, type Words } from './commands/words.ts'
 import { splitLine } from './inline.ts'
 import { ProtocolError } from './protocol-error.ts'
 
-/** The longest word: a key of 64 KiB is like any other. */
+/** The longest word, so that a key may have 64 KiB. */
 const LONGEST_WORD = 64 * 1024
-/** The longest command, which is also all that a connection can make us keep. */
+/** The longest command, which is also the most that is kept for a connection. */
 const LONGEST_FRAME = 128 * 1024
 const LONGEST_LINE = 4 * 1024
 const MOST_DIGITS = 10
@@ -16,13 +16,14 @@ const ZERO = 0x30
 const CR = 0x0d
 const LF = 0x0a
 
-/** Some bytes of the frame are still to come. */
+/** Says that the frame is not complete yet. */
 const INCOMPLETE = -1
 
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Commands out of the bytes of one connection, cut anywhere: arrays of bulk strings, or lines as people type them.
+ * Reads commands from the bytes of one connection, in chunks cut anywhere: arrays of bulk strings, or lines as people type
+ * them.
  *
  * A frame is read again from its start when more bytes have come: at most 64 lengths, since words are skipped, not
  * scanned. Lengths are judged as soon as they are read, so a frame that announces too much costs nothing.
@@ -32,7 +33,7 @@ export class Parser {
   private bytes: Buffer = NOTHING
   private at = 0
   private end = 0
-  /** Whether `bytes` is a buffer made here, with room to append to, rather than a chunk as it came. */
+  /** Whether `bytes` is a buffer made here, with room to append, rather than a received chunk. */
   private own = false
   /** Where the length that was read last ends. */
   private mark = 0
@@ -42,7 +43,7 @@ export class Parser {
     this.words = words
   }
 
-  /** How many bytes wait: part of a frame, or frames that were not asked for yet. */
+  /** How many bytes wait: part of a frame, or frames that were not read yet. */
   get restBytes(): number {
     return this.end - this.at
   }
@@ -56,7 +57,7 @@ export class Parser {
     } else this.append(chunk)
   }
 
-  /** Puts the next command into the words; false when none is complete. Throws what the other side has to be told. */
+  /** Puts the next command into the words; false if none is complete. Throws the error that the client is sent. */
   next(): boolean {
     const { words } = this
     while (this.at < this.end) {
@@ -145,7 +146,7 @@ export class Parser {
   private line(): number {
     const { bytes, at, end } = this
     const found = bytes.indexOf(LF, at)
-    const isWhole = found >= 0 && found < end // the room behind the end holds old bytes
+    const isWhole = found >= 0 && found < end // after the end, the buffer holds old bytes
     if ((isWhole ? found : end) - at > LONGEST_LINE) throw new ProtocolError('too big inline request')
     if (!isWhole) return INCOMPLETE
     splitLine(bytes.subarray(at, found > at && bytes[found - 1] === CR ? found - 1 : found), this.words)
@@ -153,7 +154,7 @@ export class Parser {
   }
 }
 
-/** Control characters would break the line of the complaint. */
+/** Replaces control characters, which would break the line of the error reply. */
 function printable(byte: number): string {
   return byte < 0x20 || byte > 0x7e ? ' ' : String.fromCharCode(byte)
 }

@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Clock, createLimiter, gcra, memoryStore } from 'sluice'
 
-/** So many wrong passwords of one address are compared at once, then one a second. */
+/** How many wrong passwords from one address are compared at once. After that it gets one per second. */
 export const GUESSES = { burst: 10, rate: '1/s' } as const
-/** Addresses that guess; beyond that, new ones share their guesses. */
+/** How many guessing addresses are counted apart. Beyond that, new ones share a count. */
 const MOST_ADDRESSES = 10_000
 
 /**
@@ -21,7 +21,7 @@ export class Password {
     this.wrong = createLimiter(gcra(GUESSES), { store })
   }
 
-  /** Whether it is the password; `too-many` where it was not compared. */
+  /** Whether it is the password; `too-many` if it was not compared. */
   check(offered: Buffer, address: string): 'right' | 'wrong' | 'too-many' {
     if (!this.wrong.peek(address).allowed) return 'too-many'
     if (timingSafeEqual(this.digest, digestOf(offered))) return 'right'

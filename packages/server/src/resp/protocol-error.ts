@@ -1,4 +1,4 @@
-/** Bytes that are no RESP: the connection is told so, then closed, since nobody knows where its next command starts. */
+/** Invalid RESP. The client gets the error, then the connection closes, as it is not known where the next command starts. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
 

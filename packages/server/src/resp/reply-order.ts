@@ -1,18 +1,18 @@
 import type { Finish } from './commands/command.ts'
 import type { ReplyWriter } from './reply-writer.ts'
 
-/** What writes a reply; undefined until its answer is there. */
+/** `write` writes the reply; it is undefined until the answer is there. */
 interface PendingReply {
   write: Finish | undefined
 }
 
-/** Replies that wait for their turn, in the order of their questions. */
+/** Keeps replies in the order of their commands until they can be sent. */
 export class ReplyOrder {
   private readonly waiting: PendingReply[] = []
   private readonly onDue: () => void
   private isDue = false
 
-  /** `onDue` is called when the first of them can be written: some time later, never at once. */
+  /** Calls `onDue` when the first reply can be written, always in a later tick. */
   constructor(onDue: () => void) {
     this.onDue = onDue
   }
@@ -21,12 +21,12 @@ export class ReplyOrder {
     return this.waiting.length
   }
 
-  /** One that is ready but comes after others. */
+  /** Adds a reply that is ready but comes after others. */
   add(write: Finish): void {
     this.waiting.push({ write })
   }
 
-  /** One whose answer is still to come. */
+  /** Adds a reply whose answer is still to come. */
   addLater(later: Promise<Finish>): void {
     const turn: PendingReply = { write: undefined }
     this.waiting.push(turn)
@@ -34,7 +34,7 @@ export class ReplyOrder {
       turn.write = write
       if (this.isDue || this.waiting[0]?.write === undefined) return
       this.isDue = true
-      // Answers often come together: when all of them are there, they go out together.
+      // Answers often come together, so this waits a tick and writes them together.
       process.nextTick(() => {
         this.isDue = false
         this.onDue()
@@ -42,7 +42,7 @@ export class ReplyOrder {
     })
   }
 
-  /** Writes those whose turn it is. */
+  /** Writes the replies that are ready, up to the first that is not. */
   write(reply: ReplyWriter): void {
     let count = 0
     for (const { write } of this.waiting) {

@@ -10,14 +10,14 @@ const DOLLAR = 0x24
 const COLON = 0x3a
 
 const SLAB_BYTES = 64 * 1024
-/** The most that one number takes: a mark, a sign, 19 digits, the end of the line. */
+/** The most bytes that one number takes: a type byte, a sign, 19 digits, the end of the line. */
 const NUMBER_BYTES = 23
 
 /**
- * Replies as bytes, one after the other, until `take` hands them over to be written in one go.
+ * Collects replies as bytes until `take` returns them for a single write.
  *
- * They are put into a slab that is never used twice: a socket may hold on to what it was given, and a copy would cost more
- * than a fresh slab now and then. One object serves all connections: replies are taken before another's are made.
+ * The bytes are in a slab that is never reused: a socket may keep the bytes it was given, and a copy would cost more than a
+ * new slab now and then. One object serves all connections: one connection's replies are taken before another's are made.
  */
 export class ReplyWriter {
   private slab: Buffer = Buffer.allocUnsafeSlow(SLAB_BYTES)
@@ -35,7 +35,7 @@ export class ReplyWriter {
     return bytes
   }
 
-  /** What was put in since there were `size` bytes, taken out again: it has to wait for its turn. */
+  /** Removes and returns the bytes after the first `size`, because they have to wait for their turn. */
   takeSince(size: number): Buffer {
     const bytes = Buffer.from(this.slab.subarray(this.from + size, this.at))
     this.at = this.from + size
@@ -47,7 +47,7 @@ export class ReplyWriter {
     this.at += bytes.copy(this.slab, this.at, start, end)
   }
 
-  /** Text of one byte a character. */
+  /** Text with one byte per character. */
   text(text: string): void {
     this.reserve(text.length)
     this.at += this.slab.write(text, this.at, 'latin1')
@@ -71,13 +71,13 @@ export class ReplyWriter {
     this.number(STAR, length)
   }
 
-  /** The start of so many pairs, which older clients know as a list. */
+  /** The start of a map with this many pairs. RESP2 clients get it as a list. */
   map(protocol: 2 | 3, pairs: number): void {
     if (protocol === 2) this.array(pairs * 2)
     else this.text(`%${pairs}\r\n`)
   }
 
-  /** The absence of a text. */
+  /** A null string. */
   nothing(protocol: 2 | 3): void {
     this.text(protocol === 2 ? '$-1\r\n' : '_\r\n')
   }
@@ -104,7 +104,7 @@ export class ReplyWriter {
     this.number(COLON, verdict.resetAfter)
   }
 
-  /** A mark, the number and the end of the line. Digit by digit: a string would cost more than all the rest. */
+  /** A type byte, the number and the end of the line. Written digit by digit: a string would cost more than all the rest. */
   private number(mark: number, value: Integer): void {
     const { slab } = this
     slab[this.at++] = mark

@@ -12,21 +12,21 @@ import { freshRequest, freshVerdict, type Throttle } from './throttle/throttle.t
 
 export interface RespOptions {
   throttle: Throttle
-  /** Loopback by default: an address others can reach should come with a password. */
+  /** Loopback by default. Set a password if others can reach the address. */
   host?: string
-  /** 0 takes a free one. Without it, there is no TCP. */
+  /** 0 takes a free port. Without a port, the server does not listen on TCP. */
   port?: number
   /** A unix socket, beside TCP or in its place. */
   path?: string
-  /** What AUTH asks for. Without it, nobody is asked. */
+  /** The password for AUTH. Without it, clients need none. */
   password?: string
-  /** 10,000 by default; one more is told so and closed. */
+  /** 10,000 by default. One more connection gets an error and is closed. */
   maxConnections?: number
   /** A connection that says nothing for so long is closed: 10 minutes by default; 0 never closes it. */
   idleMs?: number
   /** Half a command, replies that are not read, or no password for so long close the connection: 10 s by default. */
   stuckMs?: number
-  /** By which wrong passwords are slowed. */
+  /** The clock that slows wrong passwords. */
   clock?: Clock
 }
 
@@ -34,13 +34,13 @@ export interface RespServer {
   /** The port of TCP, if there is any. */
   readonly port: number | undefined
   stats(): Readonly<RespStats>
-  /** Goes on serving, but ends each connection there is after the replies it is given next. */
+  /** Goes on serving, but ends each open connection after its next replies. */
   drain(): void
-  /** Accepts nobody any more, answers what was read, and closes; after `graceMs` (5 s by default) whatever is left. */
+  /** Accepts no more connections, answers what was read, and closes. Cuts off what is left after `graceMs` (5 s by default). */
   close(graceMs?: number): Promise<void>
 }
 
-/** CL.THROTTLE for everyone who speaks RESP. Comes back when it listens. */
+/** Starts a server for CL.THROTTLE over RESP. Resolves when it listens. */
 export async function startResp(options: RespOptions): Promise<RespServer> {
   const { host = '127.0.0.1', port, path, maxConnections = 10_000, idleMs = 600_000, stuckMs = 10_000 } = options
   checkWhole('maxConnections', maxConnections, 1)
@@ -53,7 +53,7 @@ export async function startResp(options: RespOptions): Promise<RespServer> {
   const servers: Server[] = []
   try {
     for (const where of [...(port === undefined ? [] : [{ host, port }]), ...(path === undefined ? [] : [{ path }])]) {
-      // Half open: who has said all it has to say still gets its answers.
+      // Half open: a client that has ended its side still gets its replies.
       const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => door.enter(socket))
       servers.push(server)
       await listen(server, where)
@@ -77,7 +77,7 @@ export async function startResp(options: RespOptions): Promise<RespServer> {
   }
 }
 
-/** Who is inside. */
+/** The open connections. */
 class RespConnections {
   readonly stats: RespStats = {
     ...{ connections: 0, accepted: 0, turnedAway: 0, timedOut: 0, protocolErrors: 0, failedAuth: 0 },
@@ -134,7 +134,7 @@ class RespConnections {
     for (const connection of this.connections) connection.closeAfterReply()
   }
 
-  /** Everyone is served what was asked for, and then let out; after `graceMs`, put out. Resolves when nobody is left. */
+  /** Answers open commands and ends the connections; cuts them off after `graceMs`. Resolves when none is left. */
   async clear(graceMs: number): Promise<void> {
     for (const connection of this.connections) connection.close()
     const timer = setTimeout(() => {

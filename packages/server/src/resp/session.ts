@@ -1,12 +1,12 @@
-/** What a connection has said about itself. */
+/** What a client has set for its connection. */
 export class Session {
   readonly id: number
   protocol: 2 | 3 = 2
   name = ''
   isAuthenticated: boolean
-  /** Said goodbye: what follows is not carried out. */
+  /** The client has sent QUIT, or must go: later commands are not carried out. */
   hasQuit = false
-  /** The address of the other side; the same for all that come by a unix socket. */
+  /** The address of the client; all clients on a unix socket share one. */
   readonly address: string
   wrongPasswords = 0
   private readonly needsPassword: boolean

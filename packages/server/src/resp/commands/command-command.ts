@@ -1,7 +1,7 @@
 import type { ReplyWriter } from '../reply-writer.ts'
 import { type Command, CommandError, quoted, wrongNumber } from './command.ts'
 
-/** COMMAND: what there is, for clients that route by it and for the help of redis-cli. */
+/** COMMAND lists the commands, for clients that route by it and for the help of redis-cli. */
 export function commandCommand(all: () => readonly Command[]): Command {
   const find = (name: string) => all().find(command => command.name === name)
   return {
@@ -45,7 +45,7 @@ export function commandCommand(all: () => readonly Command[]): Command {
   }
 }
 
-/** The last four are categories, tips, key specifications and subcommands: there are none to tell. */
+/** The last four lists (categories, tips, key specifications, subcommands) are empty. */
 function tell({ name, arity, flags, keys }: Command, reply: ReplyWriter): void {
   reply.array(10)
   reply.bulkText(name)

@@ -4,13 +4,13 @@ import type { Session } from '../session.ts'
 import type { Throttle, ThrottleRequest, ThrottleVerdict } from '../throttle/throttle.ts'
 import type { Words } from './words.ts'
 
-/** What happened since the start. Connections are those of now. */
+/** Counts since the start, except `connections`, which is the number of open ones. */
 export interface RespStats {
   connections: number
   accepted: number
-  /** Turned away because there were too many. */
+  /** Connections refused because there were too many. */
   turnedAway: number
-  /** Closed because they were idle, sent half a command or did not read. */
+  /** Connections closed because they were idle, sent half a command or did not read. */
   timedOut: number
   protocolErrors: number
   failedAuth: number
@@ -21,43 +21,43 @@ export interface RespStats {
   failed: number
 }
 
-/** What a command works with: the same for all connections, but for the session. */
+/** What a command works with. All connections share it; only the session is their own. */
 export interface CommandContext {
   readonly words: Words
   readonly reply: ReplyWriter
   readonly throttle: Throttle
   readonly password: Password | undefined
   readonly stats: RespStats
-  /** What is asked now. */
+  /** The current request. */
   readonly ask: ThrottleRequest
-  /** What is answered now. A call whose answer comes later keeps it, and leaves a new one here. */
+  /** The current answer. A call that answers later keeps this object and puts a new one here. */
   verdict: ThrottleVerdict
 }
 
 /** Writes an answer that came later. */
 export type Finish = (reply: ReplyWriter) => void
 
-/** Nothing, when the answer stands in the reply; or what will write it. */
+/** Undefined if the answer is already in the reply; otherwise resolves to a function that writes it. */
 export type Later = Promise<Finish> | undefined
 
 export interface Command {
   readonly name: string
-  /** As Redis counts: with the name itself, and so many at least where it is negative. */
+  /** The number of words as Redis counts it: with the name, and negative for a minimum. */
   readonly arity: number
   readonly summary: string
   readonly group: 'connection' | 'generic' | 'server' | 'module'
   readonly flags: readonly string[]
   /** The first word that is a key, the last, and how far apart; 0 without keys. */
   readonly keys: readonly [first: number, last: number, step: number]
-  /** Carried out before AUTH, too. */
+  /** Whether the command is allowed before AUTH. */
   readonly isFree?: boolean
-  /** Changes what others before it may still be asking for: it waits for them, and those after it wait for it. */
+  /** Whether it changes state that earlier commands may still read: it waits for them, and later commands wait for it. */
   readonly isOrdered?: (words: Words) => boolean
-  /** Answers into the reply, or later. */
+  /** Writes the answer to the reply, now or later. */
   run(context: CommandContext, session: Session): Later
 }
 
-/** An answer that is an error, as it is sent: `ERR …`. */
+/** An error reply with its text as it is sent: `ERR …`. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
 }
@@ -66,7 +66,7 @@ export function wrongNumber(name: string): CommandError {
   return new CommandError(`ERR wrong number of arguments for '${name}' command`)
 }
 
-/** What stands first of a text of any length and any bytes, for an error message. */
+/** The start of a text of any length and any bytes, for an error message. */
 export function quoted(text: string): string {
   return text.slice(0, 128)
 }

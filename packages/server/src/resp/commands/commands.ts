@@ -16,19 +16,19 @@ const ALL: readonly Command[] = [
 
 const BY_NAME: ReadonlyMap<string, Command> = new Map(ALL.map(command => [command.name, command]))
 
-/** Nearly all calls are for one command, which is known by its bytes; the others are looked up. */
+/** Nearly all calls are for one command, so its bytes are compared first; other commands are looked up. */
 export function commandOf(words: Words): Command | undefined {
   return words.is(0, throttleCommand.name) ? throttleCommand : BY_NAME.get(words.lower(0))
 }
 
-/** A browser that was made to talk to us: the rest of what it sends may look like commands, and is not to be trusted. */
+/** Words that start an HTTP request. A page may have made a browser send it, with commands in its body, so none is run. */
 export function isHttp(words: Words): boolean {
   return words.is(0, 'post') || words.is(0, 'host:')
 }
 
 /**
- * Carries out one command. Its answer stands in the reply, or is what the promise resolves to; never does it throw or
- * reject, since whatever goes wrong is an answer, too.
+ * Carries out one command. The answer is in the reply, or the promise resolves to a function that writes it. This never
+ * throws or rejects: errors are answers, too.
  */
 export function carryOut(command: Command | undefined, context: CommandContext, session: Session): Later {
   const { reply, stats } = context
@@ -61,7 +61,7 @@ function unknown(words: Words): CommandError {
   return new CommandError(`ERR unknown command '${quoted(words.text(0))}', with args beginning with: ${shown}`)
 }
 
-/** An error of a store says itself what is wrong; anything else is our own mistake, and its text is nobody's business. */
+/** Store errors are passed on with their text. Any other error is internal, so its text is not shown. */
 function messageOf(error: unknown, { stats }: CommandContext): string {
   if (error instanceof CommandError) return error.message
   stats.failed++

@@ -29,10 +29,10 @@ export const authCommand: Command = {
   },
 }
 
-/** Guesses that a connection has. */
+/** How many wrong passwords end a connection. */
 export const MOST_WRONG_PASSWORDS = 3
 
-/** There is one user, `default`; without a password it may say what it likes. A connection that guesses is ended. */
+/** There is one user, `default`. If no password is set, any password passes. A connection that guesses is ended. */
 function authenticate(
   { words, password, stats }: CommandContext,
   session: Session,

@@ -1,10 +1,10 @@
 import type { ThrottleStats } from '../throttle/throttle.ts'
 import type { RespStats } from './command.ts'
 
-/** Clients choose what to send by this: it is that of the Redis whose protocol is spoken. */
+/** The Redis version whose protocol this speaks. Clients choose by it what they send. */
 export const REDIS_VERSION = '7.0.0'
 
-/** What INFO tells, in the form of Redis; clients look for `loading` before they call a server ready. */
+/** The answer to INFO in the form of Redis. Clients check `loading` before they call a server ready. */
 export function infoText(asked: readonly string[], stats: RespStats, throttle: ThrottleStats | undefined): string {
   const { user, system } = process.cpuUsage()
   const sections: Record<string, Record<string, string | number>> = {

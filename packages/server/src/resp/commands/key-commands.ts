@@ -3,7 +3,7 @@ import type { Throttle } from '../throttle/throttle.ts'
 import { type Command, type CommandContext, CommandError, type Later } from './command.ts'
 import type { Words } from './words.ts'
 
-// A key is there until its time has passed, as with redis-cell, which sets that as its TTL.
+// A key exists until its arrival time has passed, as in redis-cell, which sets its TTL to that time.
 
 export const existsCommand: Command = {
   name: 'exists',

@@ -46,7 +46,7 @@ const CLIENT_WORDS: ReadonlyMap<string, number> = new Map([
   ['setinfo', 4],
 ])
 
-/** Names show up in lists, one to a line. */
+/** Lists show one name per line, so names must not contain line breaks. */
 export function nameAt(words: Words, word: number): string {
   const name = words.text(word)
   if (/^[!-~]*$/.test(name)) return name

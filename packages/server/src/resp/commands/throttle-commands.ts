@@ -8,7 +8,7 @@ const USAGE = 'Cell error: Usage: cl.throttle <key> <max_burst> <count per perio
 
 export const throttleCommand: Command = {
   name: 'cl.throttle',
-  arity: -1, // its own complaint says more
+  arity: -1, // any number, since `run` has a better error message
   summary: 'Asks whether so many requests may pass now, by the generic cell rate algorithm',
   group: 'module',
   flags: ['write', 'fast'],

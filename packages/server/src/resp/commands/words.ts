@@ -1,9 +1,9 @@
-/** How many words a command may have: `DEL` of 63 keys. */
+/** How many words a command may have: enough for `DEL` with 63 keys. */
 export const MOST_WORDS = 64
 
 /**
- * The words of one command, as places in the bytes they came in: nothing is copied, and a key is never made a string
- * that nobody needs. One object serves all connections, since a command is carried out before the next is read.
+ * The words of one command, as positions in the bytes that arrived: nothing is copied, and no key becomes a string without
+ * need. One object serves all connections, since a command is carried out before the next is read.
  */
 export class Words {
   bytes: Buffer = Buffer.alloc(0)
@@ -11,7 +11,7 @@ export class Words {
   readonly starts = new Int32Array(MOST_WORDS)
   readonly ends = new Int32Array(MOST_WORDS)
 
-  /** One code unit a byte, so that different bytes are different texts whatever they encode. */
+  /** One code unit per byte, so that different bytes always give different texts. */
   text(word: number): string {
     return this.bytes.toString('latin1', this.starts[word]!, this.ends[word]!)
   }
