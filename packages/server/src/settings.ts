@@ -1,7 +1,7 @@
 import { SluiceError } from 'sluice'
 import { nearestName } from 'sluice/rules'
 
-/** One setting of the service: a flag of `sluice serve`, an environment variable, and what holds without either. */
+/** One setting of the service: a flag of `sluice serve`, an environment variable, and the default. */
 interface Setting<T> {
   readonly flag: string
   readonly env: string
@@ -15,9 +15,9 @@ const upTo = (most: number) => (text: string) =>
   /^\d{1,9}$/.test(text) && Number(text) <= most ? Number(text) : undefined
 const port = upTo(65_535)
 const text = (value: string) => value
-/** What a header can carry as it is: with a space or an umlaut in it, a token would open nothing. */
+/** Characters that a header can carry unchanged. A token with a space or an umlaut would never match. */
 const token = (text: string) => (/^[!-~]+$/.test(text) ? text : undefined)
-/** What systems allow for the address of a unix socket; Linux allows four more. */
+/** The longest path of a unix socket on all systems; Linux allows four bytes more. */
 const LONGEST_SOCKET_PATH = 103
 const socketPath = (text: string) =>
   Buffer.byteLength(text) <= LONGEST_SOCKET_PATH && !text.includes('\0') ? text : undefined
@@ -32,7 +32,7 @@ const MOST_WORKERS = 256
 const LONGEST_DRAIN_MS = 600_000
 const LOG_FORMATS = ['text', 'json'] as const
 
-/** All of them. `docs/reference/settings.md` is held equal to this table by a test. */
+/** All settings. A test keeps `docs/reference/settings.md` equal to this table. */
 export const SETTINGS = {
   rules: setting('rules', 'SLUICE_RULES', '', text, 'a file', 'Our own rules: limits by attribute.'),
   envoy: setting('envoy', 'SLUICE_ENVOY', '', text, 'a file or folder', 'Rules of envoyproxy/ratelimit, as they are.'),
@@ -209,7 +209,7 @@ export type ServiceSettings = {
 }
 type SettingName = keyof typeof SETTINGS
 
-/** Flags win over the environment, which wins over what holds otherwise. Everything that is wrong is said at once. */
+/** Flags win over the environment, which wins over the defaults. Throws one error with everything that is wrong. */
 export function readSettings(
   flags: Readonly<Partial<Record<string, string>>>,
   environment: Readonly<Partial<Record<string, string>>>,
@@ -235,10 +235,10 @@ export function readSettings(
   return settings
 }
 
-/** What Kubernetes sets for a Service that is called sluice. */
+/** The variables that Kubernetes sets for a Service named sluice. */
 const SERVICE_LINK = /^SLUICE_(SERVICE_(HOST|PORT.*)|PORT(_.*)?)$/
 
-/** A variable that was meant to be a setting and is none would leave the setting as it was. */
+/** Reports unknown SLUICE_ variables: a misspelt one would silently leave its setting at the default. */
 function unknownVariables(environment: Readonly<Partial<Record<string, string>>>): string[] {
   const known: string[] = Object.values(SETTINGS).map(({ env }) => env)
   const given = Object.keys(environment).filter(name => name.startsWith('SLUICE_') && !known.includes(name))
@@ -250,7 +250,7 @@ function unknownVariables(environment: Readonly<Partial<Record<string, string>>>
     })
 }
 
-/** Milliseconds of a setting such as `5s`; NaN where it is none. */
+/** Milliseconds of a setting such as `5s`; NaN if it is not a duration. */
 export function msOf(text: string): number {
   const [, digits, unit] = DURATION.exec(text) ?? []
   return Number(digits) * MS[unit as keyof typeof MS]
@@ -258,7 +258,7 @@ export function msOf(text: string): number {
 
 const SECRETS: readonly string[] = ['adminToken', 'checkToken', 'secret', 'store'] satisfies SettingName[]
 
-/** What must not be printed. */
+/** Whether the value must not be printed. */
 function isSecret(name: string): boolean {
   return SECRETS.includes(name)
 }

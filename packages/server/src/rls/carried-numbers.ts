@@ -1,5 +1,4 @@
-// A status says what a limiter says, and that may be Infinity. The protocol has narrower numbers: what does not fit is
-// the nearest that does.
+// Numbers of a limiter may be Infinity or too large for the protocol. They are clamped to the nearest number that fits.
 
 const MOST_UINT32 = 0xffff_ffff
 /** About 10,000 years: the longest google.protobuf.Duration there is. */
@@ -19,6 +18,6 @@ export function duration(ms: number): WireDuration {
   if (!(ms > 0)) return { seconds: 0, nanos: 0 }
   const seconds = Math.floor(ms / 1000)
   if (seconds >= MOST_SECONDS) return { seconds: MOST_SECONDS, nanos: 0 }
-  // Never rounded up to a whole second: there is no such number of nanoseconds.
+  // Never rounded up to a whole second: `nanos` must be less than that.
   return { seconds, nanos: Math.min(Math.round((ms - seconds * 1000) * NANOS_PER_MS), 999_999_999) }
 }

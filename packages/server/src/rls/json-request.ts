@@ -7,8 +7,8 @@ const MOST_UINT32 = 0xffff_ffff
 const MOST_UINT64 = 2n ** 64n - 1n
 
 /**
- * A RateLimitRequest in proto3's JSON. Fields go by `hitsAddend` or `hits_addend`, and null is absence. A field that
- * nobody knows is an error here, as in protobuf's own parsers: left out silently, a limit would not be what was asked.
+ * A RateLimitRequest in proto3's JSON. A field may be written `hitsAddend` or `hits_addend`; null means absent. An unknown
+ * field is an error, as in protobuf's own parsers: ignoring it would silently change the request.
  */
 export function requestFromJson(text: string): RateLimitRequest {
   let value: unknown
@@ -51,7 +51,7 @@ function overrideOf(value: unknown, where: string): Override {
   }
 }
 
-/** The fields by the first of their two names; those that are null or missing are undefined. */
+/** The fields by the first of their two names. A null or missing field is undefined. */
 function fieldsOf<Name extends string>(value: unknown, where: string, names: readonly Name[]) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw bad(where, 'an object', value)
   const fields: Partial<Record<Name, unknown>> = {}
@@ -81,7 +81,7 @@ function textOf(value: unknown, where: string): string {
   return value
 }
 
-/** Numbers may be strings, as 64 bits have to be. What is too large for a cost is the largest there is. */
+/** Numbers may be strings, as JSON requires for 64 bits. A number too large for a cost becomes the largest cost. */
 function integerOf(value: unknown, where: string, most: number | bigint): number {
   if (value === undefined) return 0
   const isInteger = typeof value === 'string' ? /^\d{1,20}$/.test(value) : Number.isInteger(value)

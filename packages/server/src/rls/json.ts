@@ -8,7 +8,7 @@ export interface JsonAnswer {
   readonly body: string
 }
 
-/** The service as Envoy's users ask it by hand: the text of a `POST /json`, and what to answer. Never rejects. */
+/** Answers `POST /json`, the form for calls by hand, from its text. Never rejects. */
 export async function answerJson(
   service: RateLimitService,
   text: string,

@@ -1,6 +1,6 @@
 import { GrpcError } from './grpc/grpc-status.ts'
 
-/** Keys are data: an invalid byte is no question mark, and a byte order mark is a character. */
+/** Keys are data: invalid UTF-8 is an error instead of a replacement character, and a byte order mark is kept. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const DEEPEST_GROUP = 100
@@ -12,8 +12,8 @@ const GROUP_END = 4
 const FIXED32 = 5
 
 /**
- * Walks over a message in protobuf's wire format. Nothing is read beyond the end of the message that was entered last.
- * A fault is the sender's, and an INVALID_ARGUMENT.
+ * Reads a message in protobuf's wire format, never beyond the end of the message that was entered last. Malformed bytes
+ * throw INVALID_ARGUMENT.
  */
 export class ProtobufReader {
   private readonly bytes: Buffer
@@ -29,7 +29,7 @@ export class ProtobufReader {
     return this.at === this.end
   }
 
-  /** Starts on a nested message; what comes back is for `leave` after its last field. */
+  /** Enters a nested message. Pass the result to `leave` after its last field. */
   enter(): number {
     const outer = this.end
     const length = this.length()
@@ -41,14 +41,14 @@ export class ProtobufReader {
     this.end = outer
   }
 
-  /** A field's number and the type of its value in one, as they are written: `number << 3 | type`. */
+  /** A field's number and wire type in one number, as written: `number << 3 | type`. */
   tag(): number {
     const tag = this.uint64()
     if (tag < 8 || tag > 0xffff_ffff) throw malformed(`a field number from 1 to ${2 ** 29 - 1}`)
     return tag
   }
 
-  /** The low 32 bits: what a larger value becomes is set down in the format. */
+  /** The low 32 bits; the format defines that larger values are cut so. */
   uint32(): number {
     let low = 0
     for (let shift = 0; ; shift += 7) {
@@ -58,7 +58,7 @@ export class ProtobufReader {
     }
   }
 
-  /** What is too large to be told apart from its neighbours comes back as the largest integer that is not. */
+  /** A value above the largest safe integer becomes the largest safe integer. */
   uint64(): number {
     let value = 0
     let scale = 1
@@ -86,7 +86,7 @@ export class ProtobufReader {
     }
   }
 
-  /** Passes over a field that nobody here knows, or that is not of the type it should be. */
+  /** Skips a field that is unknown or has another type than expected. */
   skip(tag: number): void {
     const groups: number[] = []
     let next = tag

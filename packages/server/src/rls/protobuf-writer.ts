@@ -1,16 +1,16 @@
 const CHUNK = 8 * 1024
 
 /**
- * Writes protobuf's wire format from the back to the front: a nested message is there before its length has to be, so
- * nothing is measured beforehand or moved afterwards. Fields written in falling order stand in rising order. A frame that
- * was taken keeps its bytes, and the next is written in front of it.
+ * Writes protobuf's wire format from the back to the front. A nested message is then complete before its length is written,
+ * so nothing is measured beforehand or moved afterwards. Write fields in falling order to get them in rising order. A taken
+ * frame keeps its bytes, and the next one is written in front of it.
  */
 export class ProtobufWriter {
   private bytes = Buffer.allocUnsafeSlow(CHUNK)
   private at = CHUNK
   private end = CHUNK
 
-  /** How many bytes there are; `message` takes what was written since it was so many. */
+  /** How many bytes are written. Pass an earlier value to `message` to wrap the bytes written since. */
   get size(): number {
     return this.end - this.at
   }
@@ -19,7 +19,7 @@ export class ProtobufWriter {
     this.at = this.end
   }
 
-  /** 0 is not written, nor is an empty text: that is what their absence means. */
+  /** Does not write 0 or an empty text, since a missing field means the same. */
   number(field: number, value: number): void {
     if (value === 0) return
     this.varint(value)

@@ -1,12 +1,12 @@
 import { GrpcError } from './grpc/grpc-status.ts'
 import { type Descriptor, type RateLimitRequest, UNITS } from './service.ts'
 
-/** Envoy makes one for each list of actions on a route: tens, where a configuration is large. */
+/** Envoy makes one descriptor for each list of actions on a route: tens in a large configuration. */
 export const MOST_DESCRIPTORS = 1000
-/** Of one descriptor. Each is a level of the rules. */
+/** Entries of one descriptor. Each is a level of the rules. */
 export const MOST_ENTRIES = 100
 
-/** The request itself, if it is one that a service can be asked. */
+/** Returns the request if it is well-formed; throws otherwise. */
 export function wellFormed(request: RateLimitRequest): RateLimitRequest {
   if (request.domain === '') throw new GrpcError('INVALID_ARGUMENT', 'expected a domain, got an empty one')
   if (request.descriptors.length === 0) throw new GrpcError('INVALID_ARGUMENT', 'expected a descriptor, got none')

@@ -42,7 +42,7 @@ function descriptorOf(reader: ProtobufReader): Descriptor {
   return { entries: entries ?? [], limit, hitsAddend }
 }
 
-/** Mostly there is one, and a list that starts empty makes room for seventeen. */
+/** Starts the list with its first item: mostly there is only one, and pushing to an empty array makes room for seventeen. */
 function added<T>(list: T[] | undefined, item: T): T[] {
   if (list === undefined) return [item]
   list.push(item)
@@ -63,7 +63,7 @@ function entryOf(reader: ProtobufReader): WireEntry {
   return { key, value }
 }
 
-/** A message that comes twice is one: a field of the first holds where the second has none. */
+/** A message that appears twice is merged: a field that the second lacks keeps the value of the first. */
 function overrideOf(reader: ProtobufReader, before: Override | undefined): Override {
   const outer = reader.enter()
   let requestsPerUnit = before?.requestsPerUnit ?? 0
@@ -78,7 +78,7 @@ function overrideOf(reader: ProtobufReader, before: Override | undefined): Overr
   return { requestsPerUnit, unit }
 }
 
-/** A google.protobuf.UInt64Value: there at all, it says something, and 0 where it holds nothing. */
+/** A google.protobuf.UInt64Value. If it is present without a value, it means 0. */
 function wrappedOf(reader: ProtobufReader, before: number | undefined): number {
   const outer = reader.enter()
   let value = before ?? 0

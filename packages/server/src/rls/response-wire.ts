@@ -2,7 +2,7 @@ import { duration, uint32 } from './carried-numbers.ts'
 import { ProtobufWriter } from './protobuf-writer.ts'
 import type { RateLimitResponse, Status, WireEntry, WireLimit } from './service.ts'
 
-/** One for all, since a message is written in one go; cleared first, because the one before may have broken off. */
+/** One writer for all messages, since each is written without a pause. It is cleared first, in case the last write threw. */
 const writer = new ProtobufWriter()
 
 /** An envoy.service.ratelimit.v3.RateLimitResponse as a gRPC message. */

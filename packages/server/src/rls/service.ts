@@ -1,11 +1,11 @@
 import type { Awaitable } from '../awaitable.ts'
 /**
- * What Envoy asks and what it is told, apart from how either travels: over gRPC and as JSON it is the same.
+ * Envoy's requests and the answers, the same over gRPC and as JSON.
  *
  * A request that gets here is well-formed: it has a domain and a descriptor, every descriptor has an entry, every entry
- * has a key, and the unit of an override is a real one. An answer has one status for each descriptor, in order. Whoever
- * cannot answer throws, or rejects with, an error that carries its gRPC status (`GrpcError`); Envoy would let a request
- * through whose code is UNKNOWN, so no answer can say that.
+ * has a key, and the unit of an override is a real one. An answer has one status for each descriptor, in order. A service
+ * that cannot answer throws or rejects with an error that carries a gRPC status (`GrpcError`). No answer may have the code
+ * UNKNOWN, since Envoy would let the request pass.
  */
 export interface RateLimitService {
   shouldRateLimit(request: RateLimitRequest): Awaitable<RateLimitResponse>
@@ -20,9 +20,9 @@ export interface RateLimitRequest {
 
 export interface Descriptor {
   readonly entries: readonly WireEntry[]
-  /** Takes the place of the limit in the rules. */
+  /** Replaces the limit in the rules. */
   readonly limit?: Override | undefined
-  /** Takes the place of the request's. 0 looks and charges nothing. What cannot be a cost is the largest that can. */
+  /** Replaces the request's hits. 0 only looks and charges nothing. A number too large becomes the largest cost. */
   readonly hitsAddend?: number | undefined
 }
 
@@ -33,20 +33,20 @@ export interface WireEntry {
 
 export interface Override {
   readonly requestsPerUnit: number
-  /** A place in UNITS. */
+  /** An index into UNITS. */
   readonly unit: number
 }
 
 export interface RateLimitResponse {
   readonly overall: Code
   readonly statuses: readonly Status[]
-  /** For Envoy to add to the response of whoever asked it. */
+  /** Headers that Envoy adds to the response for its client. */
   readonly headers?: readonly WireEntry[] | undefined
 }
 
 export interface Status {
   readonly code: Code
-  /** Absent where no rule applied. Envoy tells its callers of no limit without it. */
+  /** Missing if no rule applied. Envoy then tells its callers no limit. */
   readonly currentLimit?: WireLimit | undefined
   readonly limitRemaining: number
   readonly resetMs?: number | undefined
@@ -60,6 +60,6 @@ export type Code = typeof OK | typeof OVER_LIMIT
 export const OK = 1
 export const OVER_LIMIT = 2
 
-/** Envoy's names by Envoy's numbers. */
+/** Envoy's names of units, in the order of its numbers. */
 export const CODES = ['UNKNOWN', 'OK', 'OVER_LIMIT'] as const
 export const UNITS = ['UNKNOWN', 'SECOND', 'MINUTE', 'HOUR', 'DAY', 'MONTH', 'YEAR', 'WEEK'] as const

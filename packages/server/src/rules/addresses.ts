@@ -4,7 +4,7 @@ import type { Path, Rules } from 'sluice/rules'
 import type { Problem } from './problems.ts'
 import type { YamlFile } from './yaml-file.ts'
 
-/** What is wrong with addresses: whoever compares them has the say, range by range. */
+/** The errors in a list of addresses. The code that compares addresses checks each range. */
 export function addressProblems({ trustedProxies, allow, deny }: Rules, { name, positionOf }: YamlFile): Problem[] {
   const problems: Problem[] = []
   const attempt = (path: Path, use: () => unknown) => {

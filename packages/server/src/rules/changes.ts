@@ -12,7 +12,7 @@ import type { LoadedRules } from './load.ts'
 const KEPT = 'what callers have used is kept'
 const FRESH = 'starts afresh'
 
-/** What a reload changed, in sentences for the log; nothing in them is a key or a secret. */
+/** What a reload changed, in sentences for the log, without keys or secrets. */
 export function ruleChanges({ rules: before }: LoadedRules, { rules: after }: LoadedRules): string[] {
   const changes: string[] = []
   if (before.name !== after.name || before.prefix !== after.prefix) {
@@ -54,7 +54,7 @@ function limitChanges(before: RuleLimit, after: RuleLimit): string[] {
   return changes
 }
 
-/** What may change beside the policy and the key; state is kept. */
+/** The properties besides policy and key. A change of them keeps the counts. */
 const ASIDE: Readonly<Record<string, (limit: RuleLimit) => string>> = {
   when: ({ when }) => when.map(conditionWords).join(' and ') || 'nothing',
   cost: ({ cost }) => (cost === undefined ? 'as called' : String(cost)),
@@ -79,7 +79,7 @@ function limitWords({ policy }: RuleLimit): string {
   return `plans by ${policy.by}: ${plans.join(', ')}`
 }
 
-/** Whoever is in one plan before and after keeps what he has used, in all plans that are in both. */
+/** Changes of plans. A caller who stays in a plan keeps the counts if the plan is in both files. */
 function keepsAll(before: RuleLimit['policy'], after: RuleLimit['policy']): boolean {
   const [was, is] = [plansOf(before), plansOf(after)]
   return [...was].every(([plan, policy]) => {

@@ -55,7 +55,7 @@ function limitChanges(name: string, before: PlacedLimit, after: PlacedLimit): st
   return changes
 }
 
-/** What may change beside the limit; state is kept. */
+/** The properties besides the limit. A change of them keeps the counts. */
 const ASIDE: Readonly<Record<string, (placed: PlacedLimit) => string>> = {
   shadow_mode: ({ rule }) => String(rule.shadow),
   quota_mode: ({ rule }) => String(rule.quota),

@@ -6,10 +6,10 @@ import { isRulesName } from './source-files.ts'
 const CONFIG_MAP_LINK = '..data'
 
 /**
- * Calls back when something may have changed about a file, or about the YAML files of a folder.
+ * Calls back when a file, or the YAML files of a folder, may have changed.
  *
- * Folders are watched, not files: editors and Kubernetes put a new file in the place of the old one, and a watch on the
- * file would go on watching the old. Where the path is a link, the folder it leads to is watched as well.
+ * It watches folders, not files: editors and Kubernetes replace a file by a new one, and a watch on the file would stay with
+ * the old one. If the path is a link, it watches the folder of the target as well.
  */
 export class FileWatch {
   private readonly path: string
@@ -22,7 +22,7 @@ export class FileWatch {
     this.renew()
   }
 
-  /** Links may lead elsewhere now. Whoever reads the files should do so after this, to miss nothing. */
+  /** Follows links that lead elsewhere now. Call this before reading the files, so that no change is missed. */
   renew(): void {
     const before = this.watchers
     this.watchers = []
@@ -60,7 +60,7 @@ export class FileWatch {
   }
 }
 
-/** What is not there now may come; the folder above tells. */
+/** A missing file or folder may be created later, so the folder above it is watched. */
 function attempt<T>(call: () => T): T | undefined {
   try {
     return call()

@@ -2,7 +2,7 @@ import { FileWatch } from './file-watch.ts'
 import { type Problem, RulesFileError } from './problems.ts'
 import { readSources, type SourceFile } from './source-files.ts'
 
-/** What became of a reload: what has changed, in plain sentences, or why the rules are still the old ones. */
+/** The result of a reload: what has changed, in sentences, or why the old rules stay. */
 export type Reload =
   | { readonly loaded: true; readonly changes: readonly string[] }
   | { readonly loaded: false; readonly problems: readonly Problem[] }
@@ -14,21 +14,21 @@ export interface LiveRulesOptions<R> {
   changes: (before: R, after: R) => readonly string[]
   /** Called after every reload, with the rules that hold now. */
   onReload?: (reload: Reload, current: R) => void
-  /** How long files must be left alone before they are read: their writer may not be done. 100 by default. */
+  /** How long files must be unchanged before they are read, so that their writer can finish. 100 by default. */
   settleMs?: number
 }
 
-/** The files as they were found: `seen` tells them from others, `load` throws what is wrong with them. */
+/** The files at one moment: `seen` identifies their content, and `load` throws their errors. */
 interface FoundFiles<R> {
   readonly seen: string
   load(): R
 }
 
-/** Rules that follow their files. The first load throws `RulesFileError`; after that a bad one keeps the old rules. */
+/** Rules that are reloaded when their files change. Only the first load throws `RulesFileError`; later, old rules stay. */
 export class LiveRules<R> {
   readonly path: string
   current: R
-  /** Loads, the first included, and reloads that were refused. */
+  /** The number of loads, including the first, and of refused reloads. */
   readonly counts = { loaded: 1, refused: 0 }
   private readonly options: LiveRulesOptions<R>
   private readonly watch: FileWatch
@@ -64,7 +64,7 @@ export class LiveRules<R> {
     clearTimeout(this.settling)
     this.settling = setTimeout(() => {
       const found = this.find()
-      // One change is told many times, and most that happens in a folder is none.
+      // The system reports one change many times, and most reports about a folder are not about these files.
       if (found.seen !== this.seen) this.take(found)
     }, settleMs)
     this.settling.unref()
@@ -86,7 +86,7 @@ export class LiveRules<R> {
     }
   }
 
-  /** Whoever is told takes the rules up; where that fails, the old ones stay. */
+  /** The callback applies the rules. If it throws, the old ones stay. */
   private take({ seen, load }: FoundFiles<R>): Reload {
     const { changes, onReload } = this.options
     const before = this.current
@@ -106,7 +106,7 @@ export class LiveRules<R> {
     }
   }
 
-  /** Whatever it was: a service does not fall over because of a file. */
+  /** Reports any error as a refused reload, so that a file cannot end the service. */
   private problemsOf(error: unknown): readonly Problem[] {
     if (error instanceof RulesFileError) return error.problems
     return [{ file: this.options.path, line: 0, column: 0, code: 'SLUICE_BAD_RULES', message: String(error) }]

@@ -62,7 +62,7 @@ function withPositions<T>(files: readonly YamlFile[], read: () => T): T {
   } catch (error) {
     if (!(error instanceof RulesError)) throw error
     const problems = error.mistakes.map(mistake => problemOf(files[mistake.file]!, mistake))
-    // In the order of the file, which is the order they will be mended in.
+    // In the order of the file, since people fix them in that order.
     throw new RulesFileError(problems.sort((a, b) => order(files, a, b)))
   }
 }

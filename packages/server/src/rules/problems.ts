@@ -1,4 +1,4 @@
-/** One thing wrong with a rules file, where an editor finds it. Lines and columns count from 1; 0 is the whole file. */
+/** One error in a rules file and its position. Lines and columns count from 1; 0 is the whole file. */
 export interface Problem {
   readonly file: string
   readonly line: number
@@ -7,7 +7,7 @@ export interface Problem {
   readonly message: string
 }
 
-/** Rules that cannot be used, with everything that is wrong with them. */
+/** The rules cannot be used. Holds all of their errors. */
 export class RulesFileError extends Error {
   override readonly name = 'RulesFileError'
   readonly code = 'SLUICE_BAD_RULES'
@@ -19,7 +19,7 @@ export class RulesFileError extends Error {
   }
 }
 
-/** As compilers write it, so that terminals and editors make a link of it: `rules.yaml:3:7: expected …`. */
+/** Written like a compiler's error, so that terminals and editors link to the place: `rules.yaml:3:7: expected …`. */
 export function problemText({ file, line, column, code, message }: Problem): string {
   return `${line === 0 ? file : `${file}:${line}:${column}`}: ${message} [${code}]`
 }

@@ -2,7 +2,7 @@ import { rulesOf } from 'sluice/rules'
 import type { LoadedDescriptors, LoadedRules } from './load.ts'
 import { descriptorWarnings, type RulesWarning, ruleWarnings, type WarningContext } from './warnings.ts'
 
-/** What `sluice check` says of rules that can be used, and a service when it starts. */
+/** What `sluice check`, and a service at its start, report about valid rules. */
 export interface RulesReport {
   readonly limits: number
   readonly warnings: readonly RulesWarning[]

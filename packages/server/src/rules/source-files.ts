@@ -11,7 +11,7 @@ export interface SourceFile {
 /** Ten thousand rules are about two megabytes. */
 const LARGEST_BYTES = 16 * 1024 * 1024
 
-/** A file, or all YAML files of a folder by name; those a name with a dot in front hides are left out. */
+/** A file, or all YAML files of a folder in the order of their names, without hidden ones (`.name`). */
 export function readSources(path: string): SourceFile[] {
   return attempt(path, () => {
     if (!statSync(path).isDirectory()) return [readSource(path)]

@@ -11,7 +11,7 @@ import {
   rulesOf,
 } from 'sluice/rules'
 
-/** Something that works as written and is seldom what was meant. */
+/** Something that works as written but is rarely what its author means. */
 export interface RulesWarning {
   readonly code:
     | 'lone-fixed-window'
@@ -32,13 +32,13 @@ export interface WarningContext {
   store?: string
 }
 
-/** Who is counted together under one limit. */
+/** The attributes by which one limit counts. */
 interface Counted {
   readonly limit: string
   readonly by: readonly string[]
 }
 
-/** Up to here a rate written as text is an exact log. */
+/** Up to this limit, a rate written as text is an exact log. */
 const SMALL = 32
 
 const ADDRESS = /^(.*[_-])?(ip|addr|address)$/i
@@ -73,7 +73,7 @@ export function descriptorWarnings(domains: Domains, context: WarningContext = {
         rule.limits.flatMap(({ policy }) => policy ?? []),
       ),
     ),
-    // Every rule of a file as they always were is one: that is told once, not for every line.
+    // In a plain file of envoyproxy/ratelimit every rule is a fixed window, so this warns once, not for every line.
     ...(fixed.length === 0 ? [] : [fixedWindowWarning(fixed.map(({ limit }) => limit))]),
   ]
 }
@@ -97,7 +97,7 @@ function memoryWarning(store: string, replicas = 1): RulesWarning[] {
   return [{ code: 'memory-with-replicas', message }]
 }
 
-/** Told once, however many rules have it. */
+/** One warning, however many rules it is about. */
 function metadataWarning(rules: readonly DescriptorRule[]): RulesWarning[] {
   const [first, ...more] = rules.filter(({ hasMetadata }) => hasMetadata)
   if (first === undefined) return []
@@ -106,7 +106,7 @@ function metadataWarning(rules: readonly DescriptorRule[]): RulesWarning[] {
   return [{ code: 'metadata-not-sent', ...(more.length === 0 && { limit: first.name }), message }]
 }
 
-/** Where callers are told apart by nothing but addresses. */
+/** Warns if callers are told apart only by addresses. */
 function addressWarnings(counted: readonly Counted[]): RulesWarning[] {
   const keyed = counted.filter(({ by }) => by.length > 0)
   if (!keyed.every(({ by }) => by.every(attribute => ADDRESS.test(attribute)))) return []
@@ -119,7 +119,7 @@ function addressWarnings(counted: readonly Counted[]): RulesWarning[] {
   }))
 }
 
-/** A limit of the same callers that is no fixed window smooths one that is. */
+/** Warns of a fixed window, unless another kind of limit for the same callers smooths it. */
 function loneWindow(limit: RuleLimit, smoothed: ReadonlySet<string>): RulesWarning[] {
   return isFixed(limit) && !smoothed.has(callersOf(limit)) ? [fixedWindowWarning([limit.name])] : []
 }
@@ -136,7 +136,7 @@ function policiesOf({ policy }: Pick<RuleLimit, 'policy'>): readonly Policy[] {
   return isPlans(policy) ? [...policy.policies.values()] : [policy]
 }
 
-/** A window weighs the one before it in full units: of few it admits visibly fewer than it says. */
+/** A sliding window rounds the weight of the previous window to whole units, so a small one admits clearly fewer. */
 function smallWindow(limit: string, policies: readonly Policy[]): RulesWarning[] {
   const small = policies.find(policy => policy.kind === 'slidingWindow' && policy.limit <= SMALL && policy.limit > 0)
   if (small === undefined) return []
@@ -154,7 +154,7 @@ function fixedWindowWarning([first, ...more]: readonly string[]): RulesWarning {
   return { code: 'lone-fixed-window', ...(more.length === 0 && { limit: first! }), message }
 }
 
-/** Strict enough for those who guess passwords it fails health checks; loose enough for these it stops nobody. */
+/** A limit strict enough against guessed passwords fails health checks; one that lets these pass stops no guesser. */
 function loginAndHealth({ name, key, when }: RuleLimit): RulesWarning[] {
   const over = when.find(({ attribute, holds }) => !key.includes(attribute) && LOGIN.some(holds) && HEALTH.some(holds))
   if (over === undefined) return []

@@ -17,20 +17,20 @@ import {
 import { type Problem, RulesFileError } from './problems.ts'
 import type { SourceFile } from './source-files.ts'
 
-/** A YAML file: what it says, and where it says it. */
+/** A YAML file: its values and their positions. */
 export interface YamlFile {
   readonly name: string
   readonly value: unknown
-  /** The place of what a path leads to, or of its name; of what is left out, the place that leaves it out. */
+  /** The position of the value at a path, or of its name. If it is missing, the position of the map that lacks it. */
   positionOf(path: Path, inName: boolean): { line: number; column: number }
 }
 
-/** Enough to write rules with; more would be a file that unfolds to fill the memory. */
+/** Enough for real rules. Without a bound, aliases in aliases could fill the memory. */
 const MOST_ALIASES = 1000
 
 /**
- * Reads YAML 1.2, and the merge keys of 1.1 that rules files use. `isText` names the keys whose values are text however
- * they look: `value: 1.0` is not the number 1.
+ * Reads YAML 1.2, with the merge keys of 1.1 that rules files use. `isText` names the keys whose values are always text:
+ * `value: 1.0` is not the number 1.
  */
 export function parseYaml({ name, text }: SourceFile, isText: (key: string) => boolean): YamlFile {
   const lines = new LineCounter()
@@ -63,7 +63,7 @@ export function parseYaml({ name, text }: SourceFile, isText: (key: string) => b
     return { name, value, positionOf }
   } catch (error) {
     if (error instanceof RulesFileError) throw error
-    // The parser gives up on what is nested too deep or unfolds too far.
+    // The parser throws if the file is nested too deeply or its aliases expand too far.
     throw new RulesFileError([problemAt(0, `expected YAML that can be unfolded, got: ${(error as Error).message}`)])
   }
 }
@@ -72,7 +72,7 @@ function complaintOf({ code, message }: YAMLError): string {
   return code === 'MULTIPLE_DOCS' ? 'expected one document, got another' : `expected YAML, got: ${message}`
 }
 
-/** The names that stand in their map a second time. */
+/** The names that appear in their map a second time. */
 function repeatedKeys(document: Document): Node[] {
   const repeated: Node[] = []
   visit(document, {
@@ -116,7 +116,7 @@ function keepSpelling(document: Document, isText: (key: string) => boolean): voi
   })
 }
 
-/** Finds where a path leads. The names of a map are indexed once: a file may have a mistake in each of its limits. */
+/** Finds the node at a path. It indexes the names of a map once, since a file may have an error in each of its limits. */
 class YamlPositions {
   private readonly document: Document
   private readonly pairs = new Map<unknown, Map<string, Pair>>()
@@ -125,7 +125,7 @@ class YamlPositions {
     this.document = document
   }
 
-  /** A map or a list is pointed at by its name: what is in it starts on some other line. */
+  /** The position of a map or a list is that of its name, since its content starts on another line. */
   offsetOf(path: Path, inName: boolean): number {
     let node: unknown = this.document.contents
     let offset = startOf(node) ?? 0
@@ -133,7 +133,7 @@ class YamlPositions {
       if (isAlias(node)) node = node.resolve(this.document)
       const pair = isMap(node) ? this.pairsOf(node).get(String(step)) : undefined
       const next: unknown = pair === undefined ? isSeq(node) && node.items[step as number] : pair.value
-      // What is left out is missing from here.
+      // The missing value belongs into this map.
       if (next === undefined || next === false) return offset
       offset = startOf(pair === undefined ? next : pair.key) ?? offset
       node = next

@@ -2,12 +2,12 @@ import { clamp, narrow } from '../integer.ts'
 import type { ThrottleVerdict } from './throttle.ts'
 
 /**
- * The arithmetic of CL.THROTTLE in whole nanoseconds. What is kept of a key is its theoretical arrival time; here it is
- * `ahead`, how far that lies in the future, never less than 0. Each decision returns what it is afterwards.
+ * The arithmetic of CL.THROTTLE in whole nanoseconds. The state of a key is its theoretical arrival time. `ahead` is how far
+ * that lies in the future, never less than 0. Each decision returns the new `ahead`.
  *
- * It is not the library's bucket, though it is the same algorithm. That one counts requests, so a key that comes back
- * under another rate brings along its requests; here it must bring along its time. And that one keeps the exact rate,
- * where CL.THROTTLE cuts the interval to a whole nanosecond.
+ * The library's bucket is the same algorithm but does not fit. It counts requests, so under another rate a key would keep
+ * its requests; here it must keep its time. It also keeps the exact rate, where CL.THROTTLE cuts the interval to a whole
+ * nanosecond.
  */
 export function decide(
   ahead: number,
@@ -30,20 +30,20 @@ export function decide(
   return left
 }
 
-/** May `decide` be trusted with these? With each term up to here, every sum is exact. */
+/** Whether `decide` is exact for these numbers: every sum is exact if each term is at most this large. */
 export function isExact(ahead: number, interval: number, limit: number, quantity: number): boolean {
   return ahead <= EXACT && Math.abs(interval * limit) <= EXACT && Math.abs(interval * quantity) <= EXACT
 }
 
 const EXACT = 2 ** 52
 
-/** Whole seconds; what is a millisecond or more beyond them counts as one. */
+/** Whole seconds, rounded up if the rest is a millisecond or more. */
 function seconds(ns: number): number {
   const whole = Math.floor(ns / 1e9)
   return ns - whole * 1e9 >= 1e6 ? whole + 1 : whole
 }
 
-/** No key is kept ahead further than 146 years: whoever asks for more gets that. */
+/** The furthest that a key may be ahead: 146 years. Larger values are clamped. */
 export const HORIZON = 2n ** 62n
 
 /** The same for numbers of any size. */

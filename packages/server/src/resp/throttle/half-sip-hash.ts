@@ -1,7 +1,7 @@
 /**
- * HalfSipHash-1-3 over bytes, with its 64-bit ending. Under a secret key nobody can choose keys that collide, so the hash
- * may stand for the key. It is left in `hi` and `lo`, since a pair would be allocated; `lo` is never 0, which marks a
- * free place in a table.
+ * HalfSipHash-1-3 over bytes, with 64 bits of output. Its key is secret, so callers cannot choose colliding keys and the
+ * hash can stand for the key. The result is in `hi` and `lo`, which avoids allocating a pair. `lo` is never 0, since 0
+ * marks a free slot of a table.
  */
 export class HalfSipHash {
   hi = 0
@@ -22,7 +22,7 @@ export class HalfSipHash {
     const length = end - start
     const blocks = (length >> 2) + 1
     let lo = 0
-    // A round for each block of four bytes, the last one with the length; then twice three rounds without.
+    // One round for each block of four bytes, of which the last has the length; then twice three rounds without input.
     for (let round = 0, at = start; round < blocks + 6; round++, at += 4) {
       let block = 0
       if (round < blocks - 1) {

@@ -23,7 +23,7 @@ const NS_PER_US = 1000
 class MemoryThrottle implements Throttle {
   private readonly clock: Clock
   private readonly cells: ThrottleTable
-  /** In whole microseconds; never runs backwards, so that a clock set back hands out nothing. */
+  /** In whole microseconds. It never runs backwards, so that a clock that is set back does not change decisions. */
   private now = 0
 
   constructor(clock: Clock, cells: ThrottleTable) {
@@ -76,13 +76,13 @@ class MemoryThrottle implements Throttle {
     if (left !== ahead) cells.write(now + Number(left / 1000n), Number(left % 1000n), now)
   }
 
-  /** Nanoseconds from now to the time of the key sought last: exact where `isExact` says so. */
+  /** Nanoseconds from now to the time of the key sought last; exact if `isExact` says so. */
   private ahead(): number {
     const { cells, now } = this
     return cells.micros < now ? 0 : (cells.micros - now) * NS_PER_US + cells.nanos
   }
 
-  /** A double near today's epoch resolves about a quarter of a microsecond, which may be lost on the way. */
+  /** Adds 0.25 µs before rounding down, since a double near today's epoch may be too small by that much. */
   private readClock(): void {
     const now = Math.floor(this.clock.now() * 1000 + 0.25)
     if (now > this.now) this.now = now

@@ -5,7 +5,7 @@ import { memoryThrottle } from './memory-throttle.ts'
 import type { Throttle, ThrottleRequest, ThrottleVerdict } from './throttle.ts'
 
 export interface StoreThrottleOptions {
-  /** What decides while the store cannot: `'local'` by default, which is the part of the limit that falls to one process. */
+  /** What decides while the store is away: `'local'` by default, which enforces a share of the limit in this process. */
   onOutage?: Extract<OnOutage, string>
 }
 
@@ -13,9 +13,9 @@ export interface StoreThrottleOptions {
  * CL.THROTTLE over a remote store of the library, such as Redis: one limit for many processes, with its batching, deadline
  * and breaker.
  *
- * What a bucket of the library counts here is time: one nanosecond is one request of cost 1, and each drains in one. So
- * the level is how far the theoretical arrival time lies ahead, every key has the same rate, and a key that comes back
- * under other parameters keeps its time. Up to 104 days ahead that is exact; beyond, a double resolves 512 ns at worst.
+ * A bucket of the library counts time here: each nanosecond is a request of cost 1 and drains in a nanosecond. So the level
+ * is how far the theoretical arrival time lies ahead, every key has the same rate, and a key that comes back with other
+ * parameters keeps its time. This is exact up to 104 days ahead; beyond that a double resolves 512 ns at worst.
  */
 export function storeThrottle(store: Store, { onOutage = 'local' }: StoreThrottleOptions = {}): Throttle {
   return new StoreThrottle(store, onOutage)
@@ -32,7 +32,7 @@ class StoreThrottle implements Throttle {
   private readonly onOutage: string
   private readonly space: Space
   private readonly local: Throttle
-  /** By tolerance. A client names its limits with every call, but they are few. */
+  /** Rules by tolerance. Clients send the limits with every call, but use few different ones. */
   private readonly rules = new Map<number, Rule>()
 
   constructor(store: Store, onOutage: string) {
@@ -56,7 +56,7 @@ class StoreThrottle implements Throttle {
     const ahead = charge.taken ? charge.used - charge.cost : charge.used
     const before = BigInt(Math.round(ahead))
     const after = decideLong(before, BigInt(interval), BigInt(limit), BigInt(quantity), verdict)
-    // What gives back and is refused, since the key is further ahead than its new limit lets it be, changes nothing.
+    // Giving back is refused, and changes nothing, if the key is further ahead than its new limit allows.
     if (after < before) await this.store.amend([{ type: 'credit', charge: this.chargeOf(key, Number(before - after)) }])
   }
 
@@ -73,7 +73,7 @@ class StoreThrottle implements Throttle {
     return charge.used / NS_PER_MS
   }
 
-  /** The state is the store's, which counts for itself. */
+  /** The state is in the store, which keeps its own counts. */
   stats(): undefined {}
 
   private ask(charge: Charge, take: boolean): Promise<void> {
@@ -130,10 +130,10 @@ type RateAmounts = Pick<ThrottleRequest, 'interval' | 'limit' | 'quantity'>
 /** `Charge.role` of a charge that must pass. */
 const ENFORCED = -2
 
-/** What a limit or a quantity is in time, never less than 0: giving back is a change of its own. */
+/** A limit or a quantity as time, never less than 0: giving back is a separate call. */
 function nanoseconds(interval: Integer, times: Integer): number {
   const product = BigInt(interval) * BigInt(times)
-  // What is more than the horizon never passes, and stays short enough to be sent in digits.
+  // A cost above the horizon never passes. Twice the horizon is above it and still short enough to be sent in digits.
   if (product > HORIZON) return 2 * Number(HORIZON)
   return product > 0n ? Number(product) : 0
 }

@@ -1,10 +1,10 @@
 const SMALLEST = 64
-/** How many places a key without room may cost at most to look at, by and large. */
+/** How many slots a key without room may cost to look at, on average. */
 const PLACES_PER_SEARCH = 16
 
-/** Open addressing with linear probing: a key stands at its place or the next one that was not taken. */
+/** Open addressing with linear probing: a key is in its own slot or in the next one that was free. */
 export class TableShard {
-  /** Of each place the two halves of a hash; the first is 0 where it is free. */
+  /** The two halves of a hash for each slot. The first is 0 if the slot is free. */
   words!: Int32Array
   micros!: Float64Array
   nanos!: Uint16Array
@@ -20,7 +20,7 @@ export class TableShard {
     return (this.taken + 1) * 4 > (this.mask + 1) * 3
   }
 
-  /** To be asked when there is no room for a key: is it worth looking for idle ones? Not every time, since it takes long. */
+  /** Called when there is no room for a key. A search for idle keys takes long, so it is worthwhile only now and then. */
   isWorthSearching(): boolean {
     return ++this.turnedAway * PLACES_PER_SEARCH >= this.mask
   }
@@ -54,7 +54,7 @@ export class TableShard {
     return live
   }
 
-  /** The same keys but the idle ones, at most half of the places taken. */
+  /** Drops idle keys, and chooses a size at which at most half of the slots are taken. */
   rebuild(now: number): void {
     const { words, micros, nanos, mask } = this
     const live = this.live(now)

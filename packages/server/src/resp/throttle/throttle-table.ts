@@ -2,27 +2,27 @@ import { HalfSipHash } from './half-sip-hash.ts'
 import { TableShard } from './table-shard.ts'
 
 /**
- * Keys to one time each, in typed arrays: no object for a key, nothing for the garbage collector to walk, and a long key
- * takes no more room than a short one.
+ * Maps each key to one time in typed arrays. No key needs an object, the garbage collector has nothing to walk, and a long
+ * key takes no more room than a short one.
  *
- * The times are whole microseconds since the epoch and the nanoseconds beyond. A key whose time has passed is idle: a
- * fresh one would behave the same, so idle keys are left out whenever a shard is built anew, and no key is ever removed.
- * A full table gives no fresh start: keys without a place share pooled cells, chosen by hash, and a key that gets a place
- * starts from there.
+ * A time is whole microseconds since the epoch and the nanoseconds beyond. A key whose time has passed is idle and behaves
+ * like a new one, so rebuilding a shard drops idle keys; no key is removed in any other way. A full table does not give
+ * keys a fresh start: keys without a slot share pooled cells, chosen by hash, and a key that gets a slot starts with the
+ * time of its cell.
  */
 export class ThrottleTable {
-  /** The time of the key sought last: long past without one. */
+  /** The time of the key sought last; long past if it has none. */
   micros = 0
   nanos = 0
   /** How often a key was decided on a pooled cell. */
   overflowed = 0
   private readonly hash: HalfSipHash
   private readonly shards: readonly TableShard[]
-  /** How many keys a shard may hold: when one is full, the others nearly are, too. */
+  /** How many keys a shard may hold. When one shard is full, the others nearly are, too. */
   private readonly mostKeys: number
   private readonly pool = new TableShard(POOL)
   private shard: TableShard
-  /** Where the key sought last stands; -1 without a place of its own. */
+  /** The slot of the key sought last; -1 if it has none. */
   private at = -1
   private isOwn = false
   private untilSweep = CALLS_PER_SWEEP
@@ -37,7 +37,7 @@ export class ThrottleTable {
     this.shard = this.shards[0]!
   }
 
-  /** Places taken, those of idle keys not yet given away included. */
+  /** The number of taken slots, including those of idle keys. */
   get size(): number {
     return this.shards.reduce((sum, shard) => sum + shard.taken, 0)
   }
@@ -66,7 +66,7 @@ export class ThrottleTable {
     if (isPooled) this.overflowed++
   }
 
-  /** Makes the key that was just sought idle, unless it is pooled: that would be a fresh start for all who share it. */
+  /** Makes the key that was just sought idle, unless it is pooled: that would give all keys of the cell a fresh start. */
   forget(): void {
     if (!this.isOwn) return
     this.shard.micros[this.at] = 0
@@ -78,7 +78,7 @@ export class ThrottleTable {
     this.nanos = shard.nanos[at]!
   }
 
-  /** A place for the key that was just sought, or -1. */
+  /** A slot for the key that was just sought, or -1. */
   private place(now: number): number {
     const { hash, shard, mostKeys } = this
     if (shard.taken >= mostKeys ? shard.isWorthSearching() : shard.isCrowded) shard.rebuild(now)
@@ -87,7 +87,7 @@ export class ThrottleTable {
     return shard.put(shard.freeFor(hash.lo), hash.hi, hash.lo)
   }
 
-  /** Now and then one shard forgets its idle keys, so that a passed flood leaves nothing behind. */
+  /** Rebuilds one shard now and then if it has many idle keys, so that memory shrinks after a flood. */
   private sweep(now: number): void {
     const shard = this.shards[this.swept]!
     this.swept = (this.swept + 1) % this.shards.length
@@ -96,9 +96,9 @@ export class ThrottleTable {
   }
 }
 
-/** 256 at most, so that growing one when there are four million keys takes less than a millisecond. */
+/** At most 256 shards, so that with four million keys growing one takes less than a millisecond. */
 const MOST_SHARDS_LOG2 = 8
-/** At least, so that none is full long before the others. */
+/** At least this many, so that no shard is full long before the others. */
 const KEYS_PER_SHARD = 4096
 const SHARD_SHIFT = 24
 const POOL = 4096

@@ -1,6 +1,6 @@
 import { type Integer, narrow } from '../integer.ts'
 
-/** What one CL.THROTTLE asks. One object serves many calls: who keeps something of it beyond the call copies it. */
+/** The arguments of one CL.THROTTLE. One object serves many calls, so copy what you need after the call. */
 export interface ThrottleRequest {
   /** The key is `bytes` from `start` to `end`. */
   bytes: Buffer
@@ -8,7 +8,7 @@ export interface ThrottleRequest {
   end: number
   /** Nanoseconds between two requests of a steady stream; more than 0. */
   interval: Integer
-  /** How many may pass at once; 0 or less refuses all. */
+  /** How many requests may pass at once; 0 or less refuses all. */
   limit: Integer
   /** 0 only looks; less than 0 gives back. */
   quantity: Integer
@@ -39,14 +39,14 @@ export interface ThrottleStats {
   readonly overflowed: number
 }
 
-/** Where CL.THROTTLE is decided. An answer is there when the call returns, or when its promise resolves. */
+/** Decides CL.THROTTLE. The answer is there when the call returns, or when its promise resolves. */
 export interface Throttle {
   decide(ask: ThrottleRequest, verdict: ThrottleVerdict): Promise<void> | undefined
-  /** Forgets a key; was there something to forget? */
+  /** Forgets a key, and returns whether anything was kept of it. */
   forget(bytes: Buffer, start: number, end: number): boolean | Promise<boolean>
-  /** How many milliseconds of a key are left until it is idle; 0 where nothing is kept of it. */
+  /** The milliseconds until a key is idle; 0 if nothing is kept of it. */
   left(bytes: Buffer, start: number, end: number): number | Promise<number>
-  /** Undefined where the state is kept elsewhere. */
+  /** Undefined if the state is kept elsewhere. */
   stats(): ThrottleStats | undefined
 }
 

@@ -10,7 +10,7 @@ export interface CallLimits {
 const LONGEST_ROUND_MS = 1000
 const ROUNDS_PER_PATIENCE = 4
 
-/** Ends what nobody else would: calls that go on for too long, and connections with nobody at the other end. */
+/** Ends calls that take too long, and connections whose other end is gone. */
 export class CallReaper {
   private readonly calls: NodeJS.Timeout
   private readonly pings: NodeJS.Timeout

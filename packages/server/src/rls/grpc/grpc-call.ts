@@ -7,30 +7,30 @@ import { GRPC_STATUS, GrpcError, isTold, toldOf } from './grpc-status.ts'
 import { timeoutMs } from './grpc-timeout.ts'
 import type { CallLink, OpenCalls } from './open-calls.ts'
 
-/** Takes a message and comes back with the frame that answers it, or with nothing if it goes on to use the call itself. */
+/** Takes a message and returns the frame that answers it, or undefined if it goes on to answer through the call. */
 export type Method = (message: Buffer, call: GrpcCall) => Awaitable<Buffer> | undefined
 
-/** What all calls of a server share. */
+/** The parts that all calls of a server share. */
 export interface CallContext {
   readonly methods: ReadonlyMap<string, Method>
   readonly maxMessageBytes: number
   readonly open: OpenCalls<GrpcCall>
   readonly queue: ResponseQueue
-  /** Hears of errors that a caller is told nothing about. */
+  /** Called with errors whose text callers do not get. */
   readonly onError: (error: unknown) => void
 }
 
-// Without a date: it is the costliest header of all, and nobody caches a decision.
+// No date header: it is the most expensive one, and decisions are not cached.
 const WITH_TRAILERS = { waitForTrailers: true, sendDate: false }
 const HEADERS = { ':status': 200, 'content-type': 'application/grpc' }
 const OK_TRAILERS = { 'grpc-status': GRPC_STATUS.OK }
 
-/** A timer of more would end at once. */
+/** The longest timer. A longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31
 
 /** One request on one stream, from its headers to its trailers. */
 export class GrpcCall implements CallLink, QueuedResponse {
-  /** For the chain of open calls, and nobody else. */
+  /** Used only by `OpenCalls`. */
   before: CallLink = this
   after: CallLink = this
   private readonly stream: ServerHttp2Stream
@@ -45,7 +45,7 @@ export class GrpcCall implements CallLink, QueuedResponse {
   private frame: Buffer | undefined
   private timer: NodeJS.Timeout | undefined
 
-  /** Throws where the headers already say that it cannot be answered. */
+  /** Throws if the headers already show that the call cannot be answered. */
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, context: CallContext) {
     this.stream = stream
     this.context = context
@@ -57,14 +57,14 @@ export class GrpcCall implements CallLink, QueuedResponse {
     stream.on('wantTrailers', () => this.conclude())
   }
 
-  /** One message of an answer that goes on. */
+  /** Sends one message of a streamed answer. */
   send(frame: Buffer): void {
     if (this.stream.closed) return
     if (!this.stream.headersSent) this.stream.respond(HEADERS, WITH_TRAILERS)
     this.stream.write(frame)
   }
 
-  /** The end of an answer that went on, or one that is no more than its end. */
+  /** Ends a streamed answer, or sends an answer that has only trailers. */
   fail(error: unknown): void {
     if (!isTold(error)) this.context.onError(error)
     this.context.open.delete(this)
@@ -75,7 +75,7 @@ export class GrpcCall implements CallLink, QueuedResponse {
     } else refuse(this.stream, toldOf(error), this.isComplete)
   }
 
-  /** The answer goes out, if there still is somebody to take it. */
+  /** Sends the answer if the caller is still there. */
   leave(): void {
     if (this.stream.closed) return
     this.stream.respond(HEADERS, WITH_TRAILERS)
@@ -103,7 +103,7 @@ export class GrpcCall implements CallLink, QueuedResponse {
   }
 
   private complete(): void {
-    // A request that was broken off, or refused half-way, ends, too.
+    // This event also comes for a request that was aborted, or refused before its end.
     if (this.stream.closed) return
     this.isComplete = true
     const leftMs = this.timeoutMs - (performance.now() - this.startedAt)
@@ -134,7 +134,7 @@ export class GrpcCall implements CallLink, QueuedResponse {
     this.context.queue.put(this)
   }
 
-  /** Once: the answer may come after the deadline, and either of them after the caller has gone. */
+  /** Takes effect once: the answer may come after the deadline, and either may come after the caller has gone. */
   private mayAnswer(): boolean {
     clearTimeout(this.timer)
     const isFirst = !this.isAnswered && !this.stream.closed
@@ -142,7 +142,7 @@ export class GrpcCall implements CallLink, QueuedResponse {
     return isFirst
   }
 
-  /** All of the answer is on its way. */
+  /** Called when the whole answer has been sent. */
   private conclude(): void {
     this.stream.sendTrailers(this.trailers)
     this.context.open.delete(this)

@@ -6,12 +6,12 @@ const PREFIX_BYTES = 5
 export const ENCODINGS = ['identity', 'gzip'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
-/** Gathers the one message of a request from the chunks it comes in. Holds no more than a message may have. */
+/** Collects the one message of a request from its chunks. It never holds more than the largest message. */
 export class IncomingMessage {
   private readonly encoding: Encoding
   private readonly maxBytes: number
   private body: Buffer | undefined
-  /** From the second chunk on. */
+  /** Used from the second chunk on. */
   private chunks: Buffer[] | undefined
   private size = 0
 
@@ -28,7 +28,7 @@ export class IncomingMessage {
     else this.chunks.push(chunk)
   }
 
-  /** The message, when all has come. */
+  /** The message, once all chunks have arrived. */
   read(): Buffer {
     const body = this.chunks === undefined ? this.body : Buffer.concat(this.chunks, this.size)
     if (body === undefined) throw new GrpcError('UNIMPLEMENTED', 'expected one message, got none')

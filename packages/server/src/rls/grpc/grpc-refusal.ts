@@ -8,7 +8,7 @@ const HEADERS = {
   'grpc-accept-encoding': ENCODINGS.join(','),
 }
 
-/** An answer that is an error and nothing else. The rest of a request that is not complete is not waited for. */
+/** Answers with an error only, and does not wait for the rest of an incomplete request. */
 export function refuse(stream: ServerHttp2Stream, error: GrpcError, isComplete: boolean): void {
   stream.respond({ ...HEADERS, ...trailersOf(error) }, { endStream: true })
   if (!isComplete) stream.close(constants.NGHTTP2_NO_ERROR)

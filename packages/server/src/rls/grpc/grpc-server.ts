@@ -23,45 +23,45 @@ export interface GrpcOptions {
   service: RateLimitService
   /** Loopback by default. */
   host?: string
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   port: number
-  /** Without it, HTTP/2 in clear. With `ca`, only clients with a certificate from there are served. */
+  /** Without it, HTTP/2 is unencrypted. With `ca`, only clients with a certificate of that authority are served. */
   tls?: { key: string | Buffer; cert: string | Buffer; ca?: string | Buffer }
-  /** Hears of the server that has `tls`, so that it can be given another certificate. */
+  /** Called with the server that uses `tls`, so that its certificate can be replaced. */
   onTls?: (server: Pick<TlsServer, 'setSecureContext'>) => void
-  /** Whether the value of an `authorization` header may ask; health checks need none. Without it, everybody may. */
+  /** Checks the `authorization` header of a call. Health checks need none. Without this, every caller is served. */
   opens?: (authorization: string | undefined) => boolean
-  /** Of a request; 256 KiB by default. */
+  /** The largest request; 256 KiB by default. */
   maxMessageBytes?: number
-  /** On one connection; 1,000 by default. What is more is refused by the protocol, and the caller may ask again. */
+  /** Calls at a time on one connection; 1,000 by default. HTTP/2 refuses further calls, which the caller may retry. */
   maxConcurrentStreams?: number
-  /** A call is given up after so long, whether it waits for its sender, an answer or its reader: 5 s by default. */
+  /** How long a call may take, whether it waits for the request, the decision or the reader: 5 s by default. */
   patienceMs?: number
-  /** A connection is asked so often whether it is still there, and closed if it has not said so by the next time: 30 s. */
+  /** How often a connection is pinged; 30 s by default. It is closed if it has not answered by the next ping. */
   keepaliveMs?: number
-  /** Hears of what the service threw, other than errors that carry a gRPC status. */
+  /** Called with errors of the service that carry no gRPC status. */
   onError?: (error: unknown) => void
 }
 
 export interface GrpcServer {
   readonly port: number
-  /** Goes on serving, but says NOT_SERVING, and sends GOAWAY: what clients ask next comes over another connection. */
+  /** Goes on serving, but reports NOT_SERVING and sends GOAWAY, so that clients make their next calls elsewhere. */
   drain(): void
-  /** Says NOT_SERVING, accepts nobody any more, answers what has come in, and closes; after `graceMs`, 5 s by default, whatever is left. */
+  /** Reports NOT_SERVING, accepts no more connections, answers open calls, closes; cuts off the rest after `graceMs` (5 s). */
   close(graceMs?: number): Promise<void>
 }
 
-/** Nobody who is meant to be here needs more: Envoy sends ten headers. */
+/** Enough for every legitimate client: Envoy sends ten headers. */
 const MOST_HEADERS = 100
 const MOST_HEADER_BYTES = 16 * 1024
 const TLS_HANDSHAKE_MS = 10_000
 
-/** Of anything that is counted or timed here. */
+/** The largest value of every count and time in the options. */
 const MOST = 2 ** 31 - 1
 
 const GRPC = /^application\/grpc(\+proto)?(;|$)/i
 
-/** Envoy's rate limit service, version 3, and the health service, over gRPC. Comes back when it listens. */
+/** Serves Envoy's rate limit service, version 3, and the health service over gRPC. Resolves when it listens. */
 export async function startGrpc(options: GrpcOptions): Promise<GrpcServer> {
   const { host = '127.0.0.1', port, service, onError = () => {} } = options
   const { maxMessageBytes = 256 * 1024, maxConcurrentStreams = 1000 } = options
@@ -122,8 +122,8 @@ function serve(
   context: CallContext,
   opens: GrpcOptions['opens'],
 ): void {
-  stream.on('error', () => {}) // the other side broke it off, or the connection did; nobody is left to tell
-  if (stream.closed) return // so soon that nobody had heard of it
+  stream.on('error', () => {}) // the client or the connection has ended, so no answer can be sent
+  if (stream.closed) return // it closed before this handler ran
   const status = httpStatusOf(headers)
   if (status !== 200) {
     turnAway(stream, status)
@@ -148,7 +148,7 @@ function httpStatusOf(headers: IncomingHttpHeaders): number {
   return headers[':method'] === 'POST' ? 200 : 405
 }
 
-/** It does not speak gRPC, so it is told in HTTP. */
+/** Answers a client that does not speak gRPC in plain HTTP. */
 function turnAway(stream: ServerHttp2Stream, status: number): void {
   stream.respond({ ':status': status }, { endStream: true })
   stream.close()

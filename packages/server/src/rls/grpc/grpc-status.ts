@@ -13,7 +13,7 @@ export const GRPC_STATUS = {
 
 export type GrpcStatus = Exclude<keyof typeof GRPC_STATUS, 'OK'>
 
-/** The caller is told the status and the message, so neither may give anything away. */
+/** The caller gets the status and the message, so the message must not contain internals. */
 export class GrpcError extends Error {
   override readonly name = 'GrpcError'
   readonly grpc: GrpcStatus
@@ -24,7 +24,7 @@ export class GrpcError extends Error {
   }
 }
 
-/** What the caller may know of an error: all of one that carries a status, and of any other that there was one. */
+/** The error for the caller: one with a status as it is; any other becomes INTERNAL without its text. */
 export function toldOf(error: unknown): GrpcError {
   if (error instanceof GrpcError) return error
   const { grpc } = Object(error) as { grpc?: unknown }
@@ -40,7 +40,7 @@ function isStatus(name: unknown): name is GrpcStatus {
   return typeof name === 'string' && name !== 'OK' && Object.hasOwn(GRPC_STATUS, name)
 }
 
-/** Clients limit the headers they take, and the first words say it. */
+/** Clients limit the size of headers, so long messages are cut. */
 const LONGEST_MESSAGE = 500
 
 /** A message as a header can carry it: printable ASCII, all else as the percent-encoded bytes of UTF-8. */

@@ -2,22 +2,22 @@ import { ProtobufReader } from '../protobuf-reader.ts'
 import { ProtobufWriter } from '../protobuf-writer.ts'
 import { GrpcError } from './grpc-status.ts'
 
-/** '' is the server as a whole; the other is what envoyproxy/ratelimit calls itself, so that probes need no change. */
+/** '' is the whole server. The other is the name that envoyproxy/ratelimit uses, so that existing probes keep working. */
 const SERVICES: readonly string[] = ['', 'ratelimit']
 
-/** Of grpc.health.v1.HealthCheckResponse. */
+/** The statuses of grpc.health.v1.HealthCheckResponse. */
 export const SERVING = 1
 export const NOT_SERVING = 2
 export const SERVICE_UNKNOWN = 3
 
-/** Where a watcher hears of the health: first as it is, then of each change until the end. */
+/** Receives the health: first the current status, then each change. */
 export interface Watcher {
   send(frame: Buffer): void
   fail(why: GrpcError): void
   whenGone(callback: () => void): void
 }
 
-/** grpc.health.v1: the server is well until it is told to go. */
+/** grpc.health.v1: the server reports SERVING until it drains. */
 export class Health {
   private isServing = true
   private readonly watchers = new Map<Watcher, string>()
@@ -29,7 +29,7 @@ export class Health {
     return frameOf(this.statusOf(service))
   }
 
-  /** The answer to Watch. To ask for a service that is not there is no fault: it may come. */
+  /** The answer to Watch. Watching an unknown service is not an error, since the service may come. */
   watch(request: Buffer, watcher: Watcher): void {
     const service = serviceIn(request)
     this.watchers.set(watcher, service)
@@ -37,7 +37,7 @@ export class Health {
     watcher.send(frameOf(this.statusOf(service)))
   }
 
-  /** From now on NOT_SERVING. Watchers are told, and let go, because a watch would hold its connection for ever. */
+  /** Reports NOT_SERVING from now on. Ends all watches, since a watch would keep its connection open for ever. */
   leave(): void {
     this.isServing = false
     for (const [watcher, service] of this.watchers) {
@@ -53,7 +53,7 @@ export class Health {
   }
 }
 
-/** A grpc.health.v1.HealthCheckRequest has nothing but the service's name. */
+/** Reads a grpc.health.v1.HealthCheckRequest, whose only field is the name of the service. */
 function serviceIn(request: Buffer): string {
   const reader = new ProtobufReader(request)
   let service = ''

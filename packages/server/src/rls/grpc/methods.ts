@@ -4,7 +4,7 @@ import type { RateLimitService } from '../service.ts'
 import type { Method } from './grpc-call.ts'
 import type { Health } from './health.ts'
 
-/** What can be called, by its path. */
+/** The methods by path. */
 export function methodsOf(service: RateLimitService, health: Health): ReadonlyMap<string, Method> {
   return new Map<string, Method>([
     [

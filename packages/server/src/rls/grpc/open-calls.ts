@@ -1,13 +1,12 @@
-/** A place in the chain: what stands alone stands between itself and itself. */
+/** A link of the chain. A link that is not in a chain points to itself. */
 export interface CallLink {
   before: CallLink
   after: CallLink
 }
 
 /**
- * The calls that are neither answered nor given up: each of them waits for somebody, but not for ever. They are chained
- * to each other, because a Set of what comes and goes within milliseconds costs the garbage collector a sixth of all the
- * time that a call takes.
+ * The calls that are neither answered nor given up. They are a linked list, because a Set whose entries live for
+ * milliseconds costs the garbage collector a sixth of the time of a call.
  */
 export class OpenCalls<C extends CallLink> {
   private readonly ends: CallLink
@@ -27,7 +26,7 @@ export class OpenCalls<C extends CallLink> {
     ends.after = call
   }
 
-  /** One that is not there, or not any more, stays as it is. */
+  /** Does nothing if the call is not in the list. */
   delete(call: C): void {
     call.before.after = call.after
     call.after.before = call.before
