@@ -42,7 +42,7 @@ export type RemoteResults = readonly { readonly id: number; readonly value?: unk
 
 /** An error of the deciding process, with the codes that decide what callers are told. */
 export class RemoteError extends Error {
-  override readonly name = 'FarError'
+  override readonly name = 'RemoteError'
   readonly code: string | undefined
   readonly grpc: string | undefined
 

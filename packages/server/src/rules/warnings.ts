@@ -136,7 +136,7 @@ function policiesOf({ policy }: Pick<RuleLimit, 'policy'>): readonly Policy[] {
   return isPlans(policy) ? [...policy.policies.values()] : [policy]
 }
 
-/** A sliding window rounds the weight of the previous window to whole units, so a small one admits clearly fewer. */
+/** What still weighs from the previous window keeps a whole unit from being free, so a small window admits clearly fewer. */
 function smallWindow(limit: string, policies: readonly Policy[]): RulesWarning[] {
   const small = policies.find(policy => policy.kind === 'slidingWindow' && policy.limit <= SMALL && policy.limit > 0)
   if (small === undefined) return []
