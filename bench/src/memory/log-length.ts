@@ -25,7 +25,7 @@ function turning(limit: number): Contestant {
   const clock = { now: () => nowMs }
   const limiter = createLimiter(slidingLog({ limit, window: `${limit}ms` }), { store: memoryStore({ clock }) })
   return {
-    name: `limit ${limit.toLocaleString('en-US')}`,
+    name: `sluice, limit ${limit.toLocaleString('en-US')}`,
     ways: {
       'the returned decision': count => {
         let admitted = 0
