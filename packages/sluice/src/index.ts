@@ -63,6 +63,7 @@ export {
 } from './stores/inspection.ts'
 export { kernels } from './stores/kernels.ts'
 export type { BlockRule, Limit, Space } from './stores/limit.ts'
+export { KeyState } from './stores/memory/key-state.ts'
 export {
   type MemoryStats,
   type MemoryStore,

@@ -74,7 +74,6 @@ class InProcess implements MemoryStore {
     this.sweeper = new Sweeper(this.budget, this.time, () => onOverflow?.(this.stats()))
     this.context = {
       hash: KeyHash.secret(),
-      time: this.time,
       budget: this.budget,
       resets: 0,
       overflowed: () => this.sweeper.overflow(),

@@ -1,11 +1,9 @@
 import type { KeyHash } from '../../hash.ts'
-import type { StoreTime } from '../store-time.ts'
 import { type KeyBudget, KeyTable, newBudget, type TableOwner, type TableSegment } from './key-table.ts'
 
 /** What all tables of one store share. */
 export interface MemoryContext {
   readonly hash: KeyHash
-  readonly time: StoreTime
   readonly budget: KeyBudget
   /** How many resets there have been: a charge from before a reset cannot be refunded after it. */
   resets: number
@@ -129,6 +127,6 @@ export function boundless(): KeyBudget {
 }
 
 /** For a table for simulations, whose keys do not count. */
-export function apart({ hash, time }: MemoryContext): MemoryContext {
-  return { hash, time, budget: boundless(), resets: 0, overflowed() {} }
+export function apart({ hash }: MemoryContext): MemoryContext {
+  return { hash, budget: boundless(), resets: 0, overflowed() {} }
 }

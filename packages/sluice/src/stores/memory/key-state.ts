@@ -1,0 +1,60 @@
+import { KeyHash } from '../../hash.ts'
+import { type Charge, ENFORCED } from '../charge.ts'
+import type { KeyInspection } from '../inspection.ts'
+import type { Change, Intent } from '../store.ts'
+import { MemorySpace } from './memory-space.ts'
+import { boundless, type MemoryContext } from './pooled-key-table.ts'
+import type { Sweepable } from './sweeper.ts'
+
+const hash = KeyHash.secret()
+
+/**
+ * All that is kept of one key of one limit: its counts under every kind of policy, its blocks and its reservations. A
+ * store of your own keeps one for each limit and key; what is left to it is where they are, the clock, and that no
+ * other question comes between `judge` and `conclude`. All ticks are those of the store's clock.
+ *
+ * It holds what `memoryStore` holds of the key, and decides by the same code.
+ */
+export class KeyState {
+  private readonly tables: Sweepable[] = []
+  private readonly context: MemoryContext = { hash, budget: boundless(), resets: 0, overflowed() {} }
+  private readonly space = new MemorySpace('', this.context, this.tables)
+
+  /** Writes into the charge whether it passes, and if not, when. A booking is made at once, as it is always alone. */
+  judge(charge: Charge, intent: Intent, now: number): void {
+    const { space } = this
+    charge.at = now
+    space.table(charge.rule).find(charge.key, now)
+    space.judge(charge, now)
+    if (intent.holdTicks > 0) space.judgeHold(charge, intent, now)
+    if (intent.bookTicks >= 0 && charge.role === ENFORCED) space.book(charge, now, intent.bookTicks)
+  }
+
+  /**
+   * Takes the charge that was judged, or leaves it: `taken` is what `isTaken` says once all charges of the question are
+   * judged. Then it writes what is counted and until when. A refusal may start a block.
+   */
+  conclude(charge: Charge, taken: boolean, intent: Intent, now: number): void {
+    if (taken) this.space.take(charge, intent, now)
+    else if (!charge.allowed && intent.strikes) this.space.strike(charge, now)
+    this.space.describe(charge, now)
+  }
+
+  /** Makes a change and returns its number, as `Store.amend` does. */
+  change(change: Change, now: number): number {
+    return this.space.change(change, now)
+  }
+
+  inspect({ limit, rule, key }: Charge, now: number): KeyInspection {
+    return this.space.inspect(limit, rule, key, now)
+  }
+
+  /**
+   * Whether a new state would decide the same, so that the store may forget this one. A key that was reset is never
+   * idle: a charge from before the reset must not be refunded to it.
+   */
+  isIdle(now: number): boolean {
+    for (const table of this.tables) table.sweep(Infinity, now)
+    return this.context.budget.live === 0 && this.context.resets === 0
+  }
+}
