@@ -8,21 +8,8 @@ export { decisionOf } from './guard/outcome.ts'
 export { type Plans, plans } from './guard/plans.ts'
 export type { Route } from './guard/route-guards.ts'
 export { type LoginOptions, loginLimits } from './login/login.ts'
-export {
-  all,
-  apiKey,
-  firstOf,
-  header,
-  type Identity,
-  ip,
-  jwt,
-  route,
-  session,
-  tenant,
-  user,
-  userAgent,
-  username,
-} from './request/identity.ts'
+export { all, apiKey, firstOf, header, type Identity, ip, route, userAgent } from './request/identity.ts'
+export { jwt, session, tenant, user, username } from './request/known-caller.ts'
 export { canonicalPath, pathsOf } from './request/path-readings.ts'
 export type { RequestView } from './request/request-facts.ts'
 export type { RefusalParts } from './response/changed-refusal.ts'

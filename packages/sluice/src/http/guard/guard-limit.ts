@@ -3,7 +3,7 @@ import type { Duration } from '../../duration.ts'
 import { expected } from '../../errors.ts'
 import type { Key } from '../../limiter/key.ts'
 import { isLayers, type Layers } from '../../limiter/layers.ts'
-import type { LimitMode, LimitOptions } from '../../limiter/limits.ts'
+import { checkCost, type LimitMode, type LimitOptions } from '../../limiter/limits.ts'
 import type { OnOutage } from '../../limiter/outage/on-outage.ts'
 import { type PolicyLike, policyOf } from '../../policy.ts'
 import { Identity } from '../request/identity.ts'
@@ -112,6 +112,7 @@ export function checkedLimit(name: string, given: AnyGuardLimit): AnyGuardLimit 
     if (limit[option] !== undefined) checkSyncFunction(`${where} ${option}`, limit[option], AT_ONCE)
   }
   if (typeof limit.mode === 'function') checkSyncFunction(`${where} mode`, limit.mode)
+  if (typeof limit.cost === 'number') checkCost(limit.cost)
   if (limit.cost !== undefined && !['number', 'object', 'function'].includes(typeof (limit.cost ?? ''))) {
     throw expected('SLUICE_BAD_COST', `${where} cost as a number, a table or a function`, limit.cost)
   }

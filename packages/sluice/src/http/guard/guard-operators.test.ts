@@ -16,11 +16,14 @@ import {
   plans,
   route,
   user,
+  userAgent,
   username,
 } from '../index.ts'
+import { hashOf } from '../request/sha256.ts'
 
 const of = (limit: number) => fixedWindow({ limit, window: '1h' })
 const verify = () => true
+const LONG = 'x'.repeat(999)
 
 function guarded(limits: Record<string, GuardLimit<Any>>) {
   return createGuard({ limits, clock: fakeClock() } as Any)
@@ -39,6 +42,11 @@ describe('a key is written as the limit gives it', () => {
     ['a route', route(), { route: '/a/:id' }, 'route:/a/:id'],
     ['a header', header('X-Team', { verify }), { headers: { 'x-team': 'red' } }, 'header x-team:red'],
     ['an API key', apiKey({ verify }), { headers: { 'x-api-key': 'secret' } }, 'key:secret'],
+    ['with its scheme', apiKey({ verify }), { headers: { 'x-api-key': 'Bearer secret' } }, 'key:Bearer secret'],
+    ['one like a hash', apiKey({ verify }), { headers: { 'x-api-key': 'a1'.repeat(20) } }, `key:${'a1'.repeat(20)}`],
+    ['its hash', apiKey({ verify }), { headers: { 'x-api-key': 'secret' } }, `key#${hashOf('secret')}`],
+    ['a long agent by its hash', userAgent(), { headers: { 'user-agent': LONG } }, `agent#${hashOf(LONG)}`],
+    ['what is no text', user(), { user: { id: [] } }, 'user?'],
     ['parts', all(ip(), route()), { from: '203.0.113.7', route: '/a' }, ['203.0.113.7', 'route:/a']],
     ['parts as events have them', all(user(), route()), { user: { id: 7 }, route: '/a' }, '&6:user:78:route:/a'],
     ['the first', firstOf(user(), ip()), { user: { id: 42 } }, 'user:42'],
@@ -77,6 +85,8 @@ describe('what does not exist is an error, never a success', () => {
     caller: { policy: of(5), key: user() },
     address: { policy: of(5), key: ip() },
     all: { policy: of(9) },
+    apps: { policy: of(5), key: apiKey({ verify }) },
+    both: { policy: of(5), key: all(ip(), route()) },
   }
 
   test.each<[string, Any, string]>([
@@ -90,6 +100,15 @@ describe('what does not exist is an error, never a success', () => {
     ['an option', { limit: 'caller', key: 'user:42', polcy: '5/m' }, '(SLUICE_BAD_OPTION) write policy'],
     ['a policy beside that of the limit', { limit: 'all', policy: '5/m' }, '(SLUICE_BAD_OPTION)'],
     ['a route', { limit: 'caller', key: 'user:42', route: '/a' }, '(SLUICE_UNKNOWN_LIMIT)'],
+    ['a blank user', { limit: 'caller', key: 'user: ' }, '(SLUICE_BAD_KEY)'],
+    ['a hash that is none', { limit: 'caller', key: 'user#42' }, '(SLUICE_BAD_KEY)'],
+    ['a user in a list', { limit: 'caller', key: ['user:42'] }, "(SLUICE_BAD_KEY) got '['user:42']'"],
+    ['a range', { limit: 'address', key: '203.0.113.0/24' }, '(SLUICE_BAD_KEY) an address such as'],
+    ['a network of another size', { limit: 'address', key: '2001:db8::1/56' }, '(SLUICE_BAD_KEY)'],
+    ['an API key without a value', { limit: 'apps', key: 'key:Bearer ' }, '(SLUICE_BAD_KEY)'],
+    ['parts with a wrong length', { limit: 'both', key: '&11:203.0.113.799:route:/a' }, '(SLUICE_BAD_KEY)'],
+    ['null', { limit: 'caller', key: null }, "(SLUICE_BAD_KEY) 'user:…' or an address"],
+    ['a name that every object has', { limit: 'constructor', key: 'user:42' }, '(SLUICE_UNKNOWN_LIMIT)'],
   ])('%s', (_, target, said) => {
     const guard = guarded(limits)
     const [, code, text] = /^\((\w+)\) ?(.*)$/.exec(said)!
@@ -98,6 +117,22 @@ describe('what does not exist is an error, never a success', () => {
       expect(() => guard[call](target)).toThrow(text || 'expected')
     }
   })
+})
+
+test.each<[string, GuardLimit<Any>['cost']]>([
+  ['a number', 5],
+  ['a table', { '/a': 5 }],
+  ['a function', () => 5],
+])('the cost of the call counts, also if the limit has %s of its own', (_, cost) => {
+  const guard = guarded({ caller: { policy: of(9), cost: cost!, unit: 'points' } })
+  guard.penalize({ limit: 'caller', cost: 2 })
+  expect(guard.inspect({ limit: 'caller' })).toMatchObject({ used: 2 })
+  const passes = (given: number | undefined) => guard.peek({ limit: 'caller', cost: given } as Any)
+  expect([undefined, 7, 8].map(given => passes(given))).toMatchObject([
+    { allowed: true, remaining: 7 },
+    { allowed: true },
+    { allowed: false },
+  ])
 })
 
 test('a state under any plan is forgotten, and other calls ask for the policy', () => {

@@ -9,16 +9,24 @@ import type { LimiterOptions } from '../../limiter/limiter.ts'
 import type { LimitMode, LimitOptions } from '../../limiter/limits.ts'
 import { NamedLimiter } from '../../limiter/named-limiter.ts'
 import { storeFor } from '../../limiter/options.ts'
-import type { Maybe } from '../../maybe.ts'
+import { andThen, type Maybe } from '../../maybe.ts'
 import { AccessLists } from '../address/access-lists.ts'
-import { hashOf } from '../request/identity.ts'
 import { type Reader, RequestFacts, type RequestView } from '../request/request-facts.ts'
 import { type Site, siteOf } from '../request/request-reading.ts'
+import { hashOf } from '../request/sha256.ts'
 import { DENIED } from '../response/refusal.ts'
 import type { GuardLimiter } from './after-response.ts'
 import { type GuardLimit, setsAside } from './guard-limit.ts'
 import { checkGuardOptions, type GuardEvent, type GuardOptions, type GuardSettings } from './guard-options.ts'
-import { Operators, type OperatorTarget, operatorsFor } from './operators.ts'
+import {
+  finderFor,
+  inTurn,
+  type OperatorTarget,
+  oneEach,
+  onlyOne,
+  TargetFinder,
+  type TargetState,
+} from './operators.ts'
 import type { Outcome } from './outcome.ts'
 import { type Preflights, preflightsOf } from './preflights.ts'
 import { Reporter } from './reporter.ts'
@@ -58,7 +66,7 @@ export class Guard {
   private readonly decider: RequestDecider
   private readonly responder: Responder
   private readonly routes: RouteGuards<Guard>
-  private readonly operators: Operators
+  private readonly finder: TargetFinder
   private off = false
   /** 2 for more often than once. */
   private timesAsked = 0
@@ -92,7 +100,7 @@ export class Guard {
     )
     this.limiter = limiter
     if (!isForRoute) noticed(limiter)
-    this.operators = new Operators(limiter, limits, layers, safe, this.site)
+    this.finder = new TargetFinder(limiter, limits, layers, this.site)
     this.preflights = preflightsOf(settings.preflight, clock)
     const reserves = Object.values(limits).some(limit => limit.resetWhen !== undefined || setsAside(limit))
     this.decider = new RequestDecider({
@@ -132,7 +140,7 @@ export class Guard {
 
   /** The kill switch: of one limit, or of all of them. Without a mode they are again as they were configured. */
   setMode(mode: LimitMode | undefined, limit?: string): void {
-    const isOfRoutes = limit !== undefined && !this.operators.has(limit) && this.routes.have(limit)
+    const isOfRoutes = limit !== undefined && !this.finder.has(limit) && this.routes.have(limit)
     const own = limit === undefined ? Object.keys(this.bound) : (this.layers.get(limit) ?? [limit])
     const names = isOfRoutes ? [] : own
     for (const name of names) {
@@ -147,41 +155,50 @@ export class Guard {
 
   /** Whether the guard or one of its routes has the limit; all of them, where none is named. */
   has(limit: string | undefined): boolean {
-    return limit === undefined || this.operators.has(limit) || this.routes.have(limit)
+    return limit === undefined || this.finder.has(limit) || this.routes.have(limit)
   }
 
   /** Forgets what is counted for a key. */
   reset(target: OperatorTarget): Maybe<void> {
-    return this.operatorsFor('reset', target).reset(target)
+    return inTurn(this.find('reset', target), state => state.limiter.reset(state.subject, { limits: [state.limit] }))
   }
 
   /** Refuses a key for so long. */
   block(target: OperatorTarget & { for: Duration | 'forever' }): Maybe<void> {
-    return this.operatorsFor('block', target).block(target)
+    return inTurn(this.find('block', target, ['for']), ({ limiter, limit, subject }) =>
+      limiter.block(subject, { limit, for: target.for }),
+    )
   }
 
   unblock(target: OperatorTarget): Maybe<void> {
-    return this.operatorsFor('unblock', target).unblock(target)
+    return inTurn(this.find('unblock', target), ({ limiter, limit, subject }) => limiter.unblock(subject, { limit }))
   }
 
   /** Charges a key without refusal, at most one limit over. */
   penalize(target: OperatorTarget & { cost: number }): Maybe<void> {
-    return this.operatorsFor('penalize', target).penalize(target)
+    return inTurn(oneEach('penalize', this.find('penalize', target, ['cost'])), ({ limiter, subject }) =>
+      limiter.penalize(subject, { cost: target.cost }),
+    )
   }
 
   /** Sets how much is left for a key. */
   set(target: OperatorTarget & { remaining: number }): Maybe<void> {
-    return this.operatorsFor('set', target).set(target)
+    const { limiter, limit, subject } = onlyOne('set', target, this.find('set', target, ['remaining']))
+    return limiter.set(subject, { limit, remaining: target.remaining })
   }
 
   /** How the limit stands for a key, and whether a cost would pass; undefined if it is off. Takes nothing. */
   peek(target: OperatorTarget & { cost?: number }): Maybe<LimitState | undefined> {
-    return this.operatorsFor('peek', target).peek(target)
+    const { limiter, limit, subject } = onlyOne('peek', target, this.find('peek', target, ['cost']))
+    const decision: Maybe<Decision> = limiter.peek(subject, { cost: target.cost ?? 1 })
+    return andThen(decision, ({ limits }) => limits.find(({ name }) => name === limit))
   }
 
   /** What is kept of a key, as data. */
   inspect(target: OperatorTarget): Maybe<LimitInspection> {
-    return this.operatorsFor('inspect', target).inspect(target)
+    const { limiter, limit, subject } = onlyOne('inspect', target, this.find('inspect', target))
+    const found = limiter.inspect(subject, { limits: [limit] })
+    return andThen(found, ([state]) => state!)
   }
 
   close(): Maybe<void> {
@@ -213,10 +230,10 @@ export class Guard {
     return this.responder.answerPreflight(decision, facts)
   }
 
-  private operatorsFor(call: string, target: OperatorTarget): Operators {
-    return operatorsFor(call, target, this.operators, (limit, route) =>
-      this.routes.having(limit, route).map(([name, guard]) => [name, guard.operators]),
-    )
+  private find(call: string, target: OperatorTarget, further: readonly string[] = []): TargetState[] {
+    const ofRoutes = (limit: string, route: string | undefined) =>
+      this.routes.having(limit, route).map(([name, { finder }]) => [name, finder] as const)
+    return finderFor(call, target, this.finder, ofRoutes).find(call, target, further)
   }
 }
 brand('Guard', Guard)

@@ -1,7 +1,7 @@
 import { brand } from '../../brand.ts'
 import { expected } from '../../errors.ts'
 import { limitOfPolicy, type Policy, type PolicyLike, policyOf } from '../../policy.ts'
-import type { FoundOnRequest } from '../request/identity.ts'
+import type { FoundOnRequest } from '../request/known-caller.ts'
 import type { RequestView } from '../request/request-facts.ts'
 
 /** A policy by plan. It can be changed while it runs; what a caller has used stays used. */

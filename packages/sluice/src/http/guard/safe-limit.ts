@@ -5,7 +5,8 @@ import { encodeKey, type Key } from '../../limiter/key.ts'
 import { checkCost, checkMode, chosenRule, type LimitMode, type LimitOptions } from '../../limiter/limits.ts'
 import { andThen, type Maybe } from '../../maybe.ts'
 import { type Policy, type PolicyLike, policyOf } from '../../policy.ts'
-import { Identity, keyFrom, MANY_MISSES, neverFound } from '../request/identity.ts'
+import { Identity } from '../request/identity.ts'
+import { keyFrom, missCounter } from '../request/key-text.ts'
 import type { RequestFacts } from '../request/request-facts.ts'
 import { routeCosts } from '../request/route-costs.ts'
 import { type GuardLimit, setsAside } from './guard-limit.ts'
@@ -36,8 +37,7 @@ export class SafeLimit {
   private readonly key: UserFunction<Key> | Identity | undefined
   private readonly policy: UserFunction<Policy> | undefined
   private readonly cost: UserFunction<number> | undefined
-  /** Requests without a key so far; -1 once there was one. */
-  private misses = 0
+  private readonly keys: ReturnType<typeof missCounter>
   private readonly costs: ((facts: RequestFacts) => number) | undefined
   /** Those that the user wrote and that may be async. */
   private readonly functions: readonly UserFunction<unknown>[]
@@ -48,6 +48,7 @@ export class SafeLimit {
     this.index = index
     this.limit = limit
     this.context = context
+    this.keys = missCounter(`the key of limit '${name}'`)
     const { when, key, policy, cost } = limit
     this.when = this.function('when', when, answer => yesOrNo('when', answer), told(true))
     this.key =
@@ -122,9 +123,7 @@ export class SafeLimit {
       policy: this.policy === undefined ? (policy as Policy) : facts => now(this.policyFor(facts)),
       // Also without a key: an operator may mean another limit only.
       key: keyOf,
-      ...(cost !== undefined && {
-        cost: typeof cost === 'number' ? cost : (facts: RequestFacts) => now(this.costFor(facts)),
-      }),
+      ...(cost !== undefined && { cost: (facts: RequestFacts) => now(this.costFor(facts)) }),
       ...(mode !== undefined && { mode: typeof mode === 'function' ? facts => this.modeFor(facts) : mode }),
       ...(rollout !== undefined && { mode: (facts: RequestFacts) => rolledOut(keyOf(facts), rollout) }),
       ...(replaces !== undefined && { replaces }),
@@ -168,14 +167,12 @@ export class SafeLimit {
 
   private foundKey(answer: unknown): Key {
     const key = readKey(answer)
-    this.misses = -1
+    this.keys.found()
     return key
   }
 
   private missedKey(facts: RequestFacts): Key {
-    if (this.misses >= 0 && ++this.misses === MANY_MISSES) {
-      this.context.reporter.warn('SLUICE_KEY_NEVER_FOUND', neverFound(`the key of limit '${this.name}'`))
-    }
+    this.keys.missed(facts)
     return facts.ip
   }
 
@@ -203,6 +200,7 @@ export class SafeLimit {
     const { index, cost, costs } = this
     const known = facts.costs?.[index]
     if (known !== undefined) return known
+    if (typeof this.limit.cost === 'number') return this.limit.cost
     // The limiter asks for the cost first, also where the limit does not apply.
     if ((cost ?? costs) === undefined || facts.keys?.[index] === null) return 1
     const keep = (amount: number) => {

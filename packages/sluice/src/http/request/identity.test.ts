@@ -92,7 +92,7 @@ describe('a header is no proof', () => {
   test('verify sees the value and the request', () => {
     const verify = (value: string, r: Any) => value === 'k' && r.ip === HOME && r.plan === 'pro'
     const key = keyOf(apiKey({ verify }), { headers: { 'x-api-key': 'k' }, plan: 'pro' })
-    expect(key).toMatch(/^key:[0-9a-f]{40}$/)
+    expect(key).toMatch(/^key#[0-9a-f]{40}$/)
     expect(keyOf(apiKey({ verify }), { headers: { 'x-api-key': 'k' }, plan: 'free' })).toBe(HOME)
   })
 
@@ -113,7 +113,7 @@ describe('a header is no proof', () => {
     })
     ask(guard, { headers: { 'x-api-key': 'sk_live_secret' } })
     const [trial] = guard.limiter.shadows()
-    expect(trial!.top.map(({ key }) => key)).toEqual([expect.stringMatching(/^key:[0-9a-f]{40}$/)])
+    expect(trial!.top.map(({ key }) => key)).toEqual([expect.stringMatching(/^key#[0-9a-f]{40}$/)])
     expect(JSON.stringify(trial)).not.toContain('secret')
   })
 })
@@ -123,7 +123,7 @@ describe('firstOf', () => {
 
   test.each<[string, FakeRequest, RegExp]>([
     ['the user', { user: { id: 'ann' }, headers: { 'x-api-key': 'good', 'user-agent': 'curl' } }, /^user:ann$/],
-    ['else the key', { headers: { 'x-api-key': 'good', 'user-agent': 'curl' } }, /^key:/],
+    ['else the key', { headers: { 'x-api-key': 'good', 'user-agent': 'curl' } }, /^key#/],
     [
       'else address and agent',
       { headers: { 'x-api-key': 'bad', 'user-agent': 'curl' } },

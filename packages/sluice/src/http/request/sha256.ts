@@ -19,6 +19,11 @@ export function sha256(text: string): Uint8Array {
   return new Uint8Array(digest.buffer)
 }
 
+/** The first 160 bits, in hex. */
+export function hashOf(text: string): string {
+  return Array.from(sha256(text).subarray(0, 20), byte => byte.toString(16).padStart(2, '0')).join('')
+}
+
 const schedule = new Int32Array(64)
 
 function mix(state: Int32Array, view: DataView, block: number): void {
@@ -29,7 +34,7 @@ function mix(state: Int32Array, view: DataView, block: number): void {
     const small1 = turn(before2, 17) ^ turn(before2, 19) ^ (before2 >>> 10)
     schedule[i] = schedule[i - 16]! + small0 + schedule[i - 7]! + small1
   }
-  let [a, b, c, d, e, f, g, h] = state as unknown as [number, number, number, number, number, number, number, number]
+  let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state
   for (let i = 0; i < 64; i++) {
     const big1 = turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)
     const first = (h + big1 + ((e & f) ^ (~e & g)) + ROUND[i]! + schedule[i]!) | 0
