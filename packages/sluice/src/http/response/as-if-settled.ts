@@ -18,6 +18,15 @@ export function asIfSettled(state: LimitState, charge: ToldCharge): LimitState {
   return { ...state, resetAfterMs, resetAt: (charge.at + resetTicks) / TICKS_PER_MS, retryAfterMs }
 }
 
+/**
+ * The state of a bucket with nothing left, and when it has one more unit. Its reset is rounded up to a tick, so a time
+ * derived from that may be a tick late.
+ */
+export function withNextUnit(state: LimitState, charge: ToldCharge): LimitState {
+  if (charge.outage !== undefined) return state
+  return { ...state, retryAfterMs: retryTicksOf({ rule: charge.rule, used: charge.used, cost: 1 }, 0) / TICKS_PER_MS }
+}
+
 function resetTicksOf({ rule, used, at, resetAt }: ToldCharge): number {
   const ticks = resetAt - at
   switch (rule.kind) {
@@ -36,7 +45,7 @@ function resetTicksOf({ rule, used, at, resetAt }: ToldCharge): number {
 }
 
 /** When the refused cost fits. For a window this is its reset, which may be later than needed. */
-function retryTicksOf({ rule, used, cost }: ToldCharge, resetTicks: number): number {
+function retryTicksOf({ rule, used, cost }: Pick<ToldCharge, 'rule' | 'used' | 'cost'>, resetTicks: number): number {
   if (cost > rule.limit || rule.kind === 'slots') return Infinity
   if (rule.kind !== 'bucket') return resetTicks
   return Math.ceil(Math.max(0, used + cost * rule.perRequest - rule.full) / rule.perTick)

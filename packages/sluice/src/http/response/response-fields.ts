@@ -7,7 +7,7 @@ import { delayMs } from '../guard/delay.ts'
 import { type GuardLimit, setsAside } from '../guard/guard-limit.ts'
 import type { RequestFacts } from '../request/request-facts.ts'
 import { hashOf, sha256 } from '../request/sha256.ts'
-import { asIfSettled } from './as-if-settled.ts'
+import { asIfSettled, withNextUnit } from './as-if-settled.ts'
 import { type Description, describe, exposedNames, type HeaderFamily, writeFields } from './headers.ts'
 
 const NOTHING: readonly string[] = []
@@ -53,13 +53,14 @@ export class ResponseFields {
 
   /** The limits of a decision with the times that callers are told. `look` is the second check, if `wantsLook` asked for it. */
   told({ limits, charges }: ChargedDecision, look: Decision | undefined): readonly LimitState[] {
-    if (look === undefined && !this.someSetAside) return limits
+    if (!this.someSetAside && !limits.some(isSpent)) return limits
     return limits.map((state, i) => {
-      const next = look === undefined ? state : withNext(state, look)
+      const charge = charges[i]!
       const { limit } = this.limitOf(state)
       // A refusal that starts a block keeps its time, which is the end of the block.
       const isWaited = setsAside(limit) && (state.allowed || limit.blockFor === undefined)
-      return isWaited ? asIfSettled(next, charges[i]!) : next
+      if (isWaited) return asIfSettled(withNext(state, look), charge)
+      return charge.rule.kind === 'bucket' && isSpent(state) ? withNextUnit(state, charge) : withNext(state, look)
     })
   }
 
@@ -144,8 +145,12 @@ function base64(bytes: Uint8Array): string {
 /** For these, only the store knows when one more unit comes free. */
 const LOOKED_AT: ReadonlySet<string> = new Set(['by sub-window', 'by entry'])
 
-function withNext(state: LimitState, look: Decision): LimitState {
-  if (state.remaining > 0) return state
+function isSpent({ allowed, remaining }: LimitState): boolean {
+  return allowed && remaining === 0
+}
+
+function withNext(state: LimitState, look: Decision | undefined): LimitState {
+  if (state.remaining > 0 || look === undefined) return state
   const looked = look.limits.find(({ name }) => name === state.name)
   if (looked === undefined || looked.retryAfterMs === Infinity) return state
   // One unit passes by now, so its time was less than a tick away.

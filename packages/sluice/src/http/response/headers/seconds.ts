@@ -21,8 +21,9 @@ export function effectiveMs(pace: Pace, state: Shown, at: number): number | unde
   if (!allowed) return retryAfterMs === Infinity ? undefined : retryAfterMs
   if (pace.frees === 'on release' || limit === 0) return undefined
   const remaining = integer(state.remaining)
+  if (remaining === 0 && retryAfterMs > 0) return retryAfterMs
   if (pace.frees === 'steadily') return untilOneMoreMs(pace, state, remaining)
-  if (remaining === 0) return retryAfterMs > 0 ? retryAfterMs : latestForOneMoreMs(pace, state)
+  if (remaining === 0) return latestForOneMoreMs(pace, state)
   return pace.frees === 'by sub-window' ? ticksToNext(pace.ticks, toTicks(at)) / TICKS_PER_MS : resetAfterMs
 }
 
