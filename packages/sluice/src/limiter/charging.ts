@@ -1,35 +1,15 @@
-import { checkSyncFunction } from '../check-options.ts'
-import { after, type Clock } from '../clock.ts'
-import { expected, isAsyncFunction, SluiceError } from '../errors.ts'
-import type { Maybe } from '../maybe.ts'
+import { expected } from '../errors.ts'
+import { answered } from '../lookup.ts'
+import { allOf, andThen, type Maybe } from '../maybe.ts'
 import { BESIDE, Charge, ENFORCED } from '../stores/charge.ts'
 import { encodeKey, type Key } from './key.ts'
 import { type LayerNames, quoted } from './layers.ts'
-import { type BoundLimit, checkCost, checkMode } from './limits.ts'
+import { type BoundLimit, checkCost, type LimitMode } from './limits.ts'
 
-/** Thrown when a function answers with a promise for the first time, so that the limits are looked up instead. */
-export const ANSWERS_LATER = Symbol('answers later')
+/** What functions that answer later answered for a waiting request, which asks the store several times. */
+export type LateCharges<S> = Map<BoundLimit<S>, Charge | undefined>
 
-/** What the functions of one limit answered later. */
-interface Answered {
-  readonly key: unknown
-  readonly cost: unknown
-  readonly policy: unknown
-}
-
-/** The limits that were looked up, and the answers of those that answer later. */
-export interface Answers<S> {
-  readonly limits: readonly BoundLimit<S>[]
-  readonly known: ReadonlyMap<BoundLimit<S>, Answered>
-}
-
-/** How long functions may take to answer. */
-export interface LookupTime {
-  readonly clock: Clock
-  readonly deadlineMs: number
-}
-
-/** Turns a subject into the charges of every limit that applies. */
+/** Turns a subject into the charges of every limit that applies: now, or later if a function answers later. */
 export class Charging<S> {
   readonly limits: readonly BoundLimit<S>[]
   /** The only limit of the short form, whose key is the subject itself. */
@@ -37,25 +17,20 @@ export class Charging<S> {
   /** Whether a limit may be decided without being enforced. */
   someShadow = false
   /** Whether some limit answers later. */
-  someLate = false
-  private readonly lookups: LookupTime | undefined
+  someLate: boolean
   private readonly someReplace: boolean
   private readonly someShare: boolean
   private readonly select: ((subject: S) => Iterable<string>) | undefined
   /** The limits by name; a name with layers has several. */
   private readonly byName: ReadonlyMap<string, readonly BoundLimit<S>[]>
 
-  /** If `lookups` is given, functions of limits may answer later. */
   constructor(
     limits: readonly BoundLimit<S>[],
     layers: LayerNames,
     shortForm: boolean,
     select: ((subject: S) => Iterable<string>) | undefined,
-    lookups: LookupTime | undefined,
   ) {
     this.limits = limits
-    this.lookups = lookups
-    for (const limit of limits) this.markLate(limit)
     this.select = select
     const byName = new Map(limits.map(limit => [limit.name, [limit]]))
     for (const [name, own] of layers)
@@ -64,41 +39,59 @@ export class Charging<S> {
         limits.filter(limit => own.includes(limit.name)),
       )
     this.byName = byName
+    this.someLate = limits.some(limit => limit.isLate)
     this.someReplace = limits.some(limit => limit.replaces !== undefined)
     this.someShare = limits.some(limit => limit.bucket !== undefined)
     this.only = shortForm && limits.length === 1 ? limits[0] : undefined
+    this.modesChanged()
   }
 
-  private markLate(limit: BoundLimit<S>): void {
-    for (const what of ['keyOf', 'cost', 'ruleFor'] as const) {
-      if (!isAsyncFunction(limit[what])) continue
-      if (this.lookups === undefined) {
-        const name = what === 'keyOf' ? 'key' : what === 'ruleFor' ? 'policy' : what
-        const advice = 'a limiter whose stores are all in process answers at once; give it a remote store'
-        checkSyncFunction(`limit '${limit.name}' ${name}`, limit[what], advice)
-      }
-      limit.isLate = true
-      this.someLate = true
-    }
-  }
-
-  /** The charges of all limits that apply, in declared order. The names of limits that are off are added to `off`. */
-  all(subject: S, callCost: number, off?: string[], answers?: Answers<S>): Charge[] {
+  /**
+   * The charges of all limits that apply, in declared order. The names of limits that are off are added to `off`. What
+   * is answered later is added to `late`, and not asked again if it is there.
+   */
+  all(
+    subject: S,
+    callCost: number,
+    off?: string[],
+    limits = this.applying(subject),
+    late?: LateCharges<S>,
+  ): Maybe<Charge[]> {
+    const { only } = this
     // The short form's limit always applies, at the cost of the call.
-    if (this.only?.mode === 'enforce') return [this.one(this.only, subject, callCost)!]
-    const limits = answers?.limits ?? this.applying(subject)
+    if (only?.mode === 'enforce' && typeof only.ruleFor !== 'function') {
+      return [new Charge(only, only.ruleFor, subjectKey(subject), callCost, ENFORCED)]
+    }
     const charges = new Array<Charge>(limits.length)
     let count = 0
+    let waited: Promise<void>[] | undefined
     for (const limit of limits) {
-      const mode = typeof limit.mode === 'function' ? checkMode(limit.mode(subject)) : limit.mode
+      const mode = modeOf(limit, subject)
       if (mode === 'off') {
         off?.push(limit.name)
         continue
       }
-      const charge = this.one(limit, subject, callCost, mode === 'shadow' ? BESIDE : ENFORCED, answers, true)
-      if (charge !== undefined) charges[count++] = charge
+      const role = mode === 'shadow' ? BESIDE : ENFORCED
+      const charge = late?.has(limit) ? copyOf(late.get(limit), role) : this.one(limit, subject, callCost, role, true)
+      if (charge instanceof Promise) {
+        const place = count++
+        const found = (made: Charge | undefined) => {
+          late?.set(limit, made)
+          if (made === undefined) return
+          charges[place] = made
+          // The key is there now, and a mode may depend on it.
+          made.role = modeOf(limit, subject) === 'shadow' ? BESIDE : ENFORCED
+        }
+        waited ??= []
+        waited.push(answered(charge.then(found)))
+      } else if (charge !== undefined) charges[count++] = charge
     }
+    if (waited !== undefined) return Promise.all(waited).then(() => this.combine(charges.filter(isMade)))
     if (count < charges.length) charges.length = count
+    return this.combine(charges)
+  }
+
+  private combine(charges: Charge[]): Charge[] {
     if (this.someShare) dropSharedBuckets(charges)
     if (this.someReplace) applyReplacements(charges)
     return charges
@@ -121,92 +114,48 @@ export class Charging<S> {
     this.someShadow = this.limits.some(({ mode }) => mode === 'shadow' || typeof mode === 'function')
   }
 
-  /** A charge on one limit; undefined if it does not apply. If `ownCost` is true, the limit's own cost wins. */
-  one(
+  /**
+   * A charge on one limit; undefined if it does not apply, and then only its key is asked for. If `ownCost` is true, the
+   * limit's own cost wins.
+   */
+  private one(
     limit: BoundLimit<S>,
     subject: S,
     callCost: number,
-    role = ENFORCED,
-    answers?: Answers<S>,
-    ownCost = false,
-  ): Charge | undefined {
-    const known = answers?.known.get(limit)
-    const { cost = callCost, ruleFor } = limit
-    const asked =
-      typeof cost === 'function' && ownCost ? (known?.cost ?? this.atOnce(limit, 'cost', cost(subject))) : cost
-    const charged = !ownCost ? callCost : checkCost(asked)
-    const key = this.keyOf(limit, subject, known)
-    if (key === undefined) return undefined
-    if (typeof ruleFor !== 'function') return new Charge(limit, ruleFor, key, charged, role)
-    const policy = known === undefined ? this.atOnce(limit, 'policy', ruleFor(subject)) : known.policy
-    return new Charge(limit, limit.ruleOf(policy), key, charged, role)
-  }
-
-  /** Asks all functions that answer later at the same time, except those of limits that are off. */
-  async lookUp(subject: S, limits: readonly BoundLimit<S>[] = this.applying(subject)): Promise<Answers<S>> {
-    const late = limits.filter(limit => limit.isLate && limit.mode !== 'off')
-    const asked = late.map(async (limit): Promise<Answered> => {
-      const { keyOf, cost, ruleFor } = limit
-      const [key, own, policy] = await Promise.all([
-        keyOf?.(subject),
-        typeof cost === 'function' ? cost(subject) : cost,
-        typeof ruleFor === 'function' ? ruleFor(subject) : undefined,
-      ])
-      return { key, cost: own, policy }
-    })
-    const found = await this.inTime(Promise.all(asked), late)
-    return { limits, known: new Map(found.map((one, i) => [late[i]!, one])) }
-  }
-
-  /** Runs at once, or when the functions that answer later have answered. */
-  withAnswers<T>(
-    subject: S,
-    limits: readonly BoundLimit<S>[] | undefined,
-    work: (answers?: Answers<S>) => Maybe<T>,
-  ): Maybe<T> {
-    if (!this.someLate) {
-      try {
-        return work()
-      } catch (error) {
-        if (error !== ANSWERS_LATER) throw error
-      }
-    }
-    return this.lookUp(subject, limits).then(work)
-  }
-
-  private inTime<T>(asked: Promise<T>, late: readonly BoundLimit<S>[]): Promise<T> {
-    const { clock, deadlineMs } = this.lookups!
-    return new Promise((resolve, reject) => {
-      const names = late.map(({ name }) => `'${name}'`).join(', ')
-      const message = `policy, key or cost of ${names} gave no answer within ${deadlineMs} ms`
-      const cancel = after(clock, deadlineMs, () => reject(new SluiceError('SLUICE_LOOKUP_TIMEOUT', message)))
-      void asked.then(resolve, reject).finally(cancel)
-    })
-  }
-
-  /**
-   * Returns what a function answered if it is no promise. Otherwise the limit is asked later from now on, if the
-   * limiter can wait.
-   */
-  private atOnce(limit: BoundLimit<S>, what: string, answer: unknown): unknown {
-    if (typeof (answer as { then?: unknown } | null | undefined)?.then !== 'function') return answer
-    // The function is asked again, so an error of this promise does not matter.
-    Promise.resolve(answer).catch(() => {})
-    if (this.lookups === undefined) {
-      throw expected('SLUICE_BAD_OPTION', `limit '${limit.name}' ${what} to answer at once, as its store does`, answer)
-    }
+    role: number,
+    ownCost: boolean,
+  ): Maybe<Charge | undefined> {
+    const key = this.keyOf(limit, subject)
+    const charge =
+      key instanceof Promise
+        ? key.then(found => this.charge(limit, found, subject, callCost, role, ownCost))
+        : this.charge(limit, key, subject, callCost, role, ownCost)
+    if (!(charge instanceof Promise)) return charge
     limit.isLate = true
     this.someLate = true
-    throw ANSWERS_LATER
+    return answered(charge)
+  }
+
+  private charge(
+    limit: BoundLimit<S>,
+    key: string | undefined,
+    subject: S,
+    callCost: number,
+    role: number,
+    ownCost: boolean,
+  ): Maybe<Charge | undefined> {
+    if (key === undefined) return undefined
+    const { ruleFor, cost = callCost } = limit
+    const asked = !ownCost ? callCost : typeof cost === 'function' ? cost(subject) : cost
+    const chosen = typeof ruleFor === 'function' ? ruleFor(subject) : undefined
+    if (!(asked instanceof Promise || chosen instanceof Promise)) return chargeOf(limit, chosen, key, asked, role)
+    return Promise.all([asked, chosen]).then(([cost, policy]) => chargeOf(limit, policy, key, cost, role))
   }
 
   /** The charges of the given limits that apply to the subject. */
-  each(limits: readonly BoundLimit<S>[], subject: S, cost: number, answers?: Answers<S>): Charge[] {
-    const charges = limits
-      .map(limit => this.one(limit, subject, cost, ENFORCED, answers))
-      .filter(charge => charge !== undefined)
-    if (this.someShare) dropSharedBuckets(charges)
-    return charges
+  each(limits: readonly BoundLimit<S>[], subject: S, cost: number): Maybe<Charge[]> {
+    const asked = limits.map(limit => this.one(limit, subject, cost, ENFORCED, false))
+    return andThen(allOf(asked), charges => this.combine(charges.filter(isMade)))
   }
 
   /**
@@ -231,19 +180,45 @@ export class Charging<S> {
     return [...this.byName.values()].find(limits => limits.length === this.limits.length)
   }
 
-  private keyOf(limit: BoundLimit<S>, subject: S, known: Answered | undefined): string | undefined {
+  private keyOf(limit: BoundLimit<S>, subject: S): Maybe<string | undefined> {
     if ((subject as unknown) === '') throw expected('SLUICE_BAD_KEY', 'a subject that is not empty', subject)
     if (limit.keyOf !== undefined) {
-      const key = known === undefined ? this.atOnce(limit, 'key', limit.keyOf(subject)) : known.key
-      return key === undefined ? undefined : encodeKey(key as Key, limit.name)
+      const key = limit.keyOf(subject)
+      return key instanceof Promise ? key.then(found => keyText(found, limit)) : keyText(key, limit)
     }
-    if (limit === this.only) {
-      if (typeof subject === 'string') return subject
-      throw expected('SLUICE_BAD_KEY', 'a key as a string', subject)
-    }
+    if (limit === this.only) return subjectKey(subject)
     if (typeof subject !== 'string') return ''
     throw expected('SLUICE_BAD_KEY', `limit '${limit.name}' to have a key, since the subject is a string`, subject)
   }
+}
+
+function modeOf<S>({ mode }: BoundLimit<S>, subject: S): LimitMode {
+  return typeof mode === 'function' ? mode(subject) : mode
+}
+
+function keyText(key: unknown, limit: BoundLimit<never>): string | undefined {
+  return key === undefined ? undefined : encodeKey(key as Key, limit.name)
+}
+
+/** The key of the short form. */
+export function subjectKey(subject: unknown): string {
+  if (typeof subject === 'string' && subject !== '') return subject
+  throw expected('SLUICE_BAD_KEY', subject === '' ? 'a subject that is not empty' : 'a key as a string', subject)
+}
+
+function chargeOf(limit: BoundLimit<never>, policy: unknown, key: string, cost: unknown, role: number): Charge {
+  const { ruleFor } = limit
+  const rule = typeof ruleFor === 'function' ? limit.ruleOf(policy) : ruleFor
+  return new Charge(limit, rule, key, checkCost(cost), role)
+}
+
+/** A charge for another question about the same request, because the store writes into each. */
+function copyOf(charge: Charge | undefined, role: number): Charge | undefined {
+  return charge && new Charge(charge.limit, charge.rule, charge.key, charge.cost, role)
+}
+
+function isMade(charge: Charge | undefined): charge is Charge {
+  return charge !== undefined
 }
 
 /** Of limits that share a bucket, only the first that applies is charged, so that no state is charged twice. */

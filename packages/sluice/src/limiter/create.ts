@@ -2,6 +2,7 @@ import { expected } from '../errors.ts'
 import type { PolicyLike } from '../policy.ts'
 import type { Space } from '../stores/limit.ts'
 import type { Mode } from '../stores/store.ts'
+import { subjectKey } from './charging.ts'
 import { isLayers, type Layers } from './layers.ts'
 import type { Limiter, LoneLimitOptions, NamedLimits } from './limiter.ts'
 import { NamedLimiter } from './named-limiter.ts'
@@ -24,13 +25,8 @@ export function createLimiter<S>(
   }
   const onOutage = second?.onOutage
   const own = onOutage === undefined ? {} : { onOutage }
-  const limit = isLayers(first) ? { policy: first, key: subjectItself, ...own } : { policy: first, ...own }
+  const limit = isLayers(first) ? { policy: first, key: subjectKey, ...own } : { policy: first, ...own }
   return noticed(new NamedLimiter<string>(second ?? {}, { default: limit }, true))
-}
-
-function subjectItself(subject: string): string {
-  if (typeof subject === 'string') return subject
-  throw expected('SLUICE_BAD_KEY', 'a key as a string', subject)
 }
 
 /** The limiter that counts at each place; the last one made if there are several. */

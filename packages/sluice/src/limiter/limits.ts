@@ -1,8 +1,9 @@
 import { type Rule, ruleOf } from '../algorithms/rule.ts'
-import { checkOptions } from '../check-options.ts'
+import { checkOptions, checkSyncFunction } from '../check-options.ts'
 import { TICKS_PER_MS } from '../clock.ts'
 import { type Duration, parseDuration } from '../duration.ts'
-import { expected, SluiceError } from '../errors.ts'
+import { expected, isAsyncFunction, SluiceError } from '../errors.ts'
+import { answered, atOnce } from '../lookup.ts'
 import { MOST_EXACT, type Policy, type PolicyLike, policyOf } from '../policy.ts'
 import type { Charge } from '../stores/charge.ts'
 import type { BlockRule, Limit } from '../stores/limit.ts'
@@ -69,8 +70,9 @@ export interface BoundLimit<S> extends Limit {
   readonly name: string
   /** Where its state lives. */
   readonly store: Store
+  /** The functions of the user answer at once, or with a promise that rejects at the deadline. */
   readonly keyOf: ((subject: S) => unknown) | undefined
-  /** The rule, or the user's function that chooses a policy; `ruleOf` reads what it chose. */
+  /** The rule, or the function that chooses a policy; `ruleOf` reads what it chose. */
   readonly ruleFor: Rule | ((subject: S) => unknown)
   readonly ruleOf: (chosen: unknown) => Rule
   /**
@@ -87,9 +89,20 @@ export interface BoundLimit<S> extends Limit {
   readonly release: (charges: readonly Charge[]) => void
 }
 
+/** Makes a function of the user one that can be asked: `what` names it in errors. */
+export type AskFunction = <S>(what: string, call: (subject: S) => unknown) => (subject: S) => unknown
+
+/** For limiters whose stores are all in process. */
+export const askAtOnce: AskFunction = (what, call) => {
+  const advice = 'a limiter whose stores are all in process answers at once; give it a remote store'
+  checkSyncFunction(what, call, advice)
+  return subject => atOnce(call(subject), what, advice)
+}
+
 /** What a limiter gives each of its limits. */
 export interface LimitContext {
   readonly path: readonly string[]
+  readonly ask: AskFunction
   /** The store of a limit that names none. */
   readonly store: Store
   readonly release: BoundLimit<never>['release']
@@ -97,7 +110,7 @@ export interface LimitContext {
 }
 
 export function bindLimit<S>(name: string, options: LimitOptions<S, Mode>, context: LimitContext): BoundLimit<S> {
-  const { path, release, warn } = context
+  const { path, ask, release, warn } = context
   const where = `limit '${name}'`
   checkOptions(where, options, KNOWN)
   const {
@@ -129,15 +142,15 @@ export function bindLimit<S>(name: string, options: LimitOptions<S, Mode>, conte
     atOnce,
     space: store.bind(encodeKey(bucket === undefined ? [...path, name] : [...path, 'bucket', bucket], name)),
     block: blockFor === undefined ? undefined : blockRule(blockFor, where),
-    keyOf: key,
-    ruleFor: typeof policy === 'function' ? policy : checked(ruleOf(policyOf(policy))),
+    keyOf: key && ask(`${where} key`, key),
+    ruleFor: typeof policy === 'function' ? ask(`${where} policy`, policy) : checked(ruleOf(policyOf(policy))),
     ruleOf: chosen => checked(chosenRule(chosen)),
-    isLate: false,
-    cost,
+    isLate: [key, cost, policy].some(isAsyncFunction),
+    cost: typeof cost === 'function' ? ask(`${where} cost`, cost) : cost,
     replaces,
     bucket,
     outage,
-    mode: checkModeOrChoice(mode),
+    mode: checkModeOrChoice(mode, where),
     release,
   }
 }
@@ -164,14 +177,16 @@ export function checkStore(store: unknown, what: string): void {
   throw expected('SLUICE_BAD_OPTION', `${what} such as memoryStore()`, store)
 }
 
-/** A mode, or the function that chooses one for a subject (and is checked then). */
-export function checkModeOrChoice<S>(mode: BoundLimit<S>['mode']): BoundLimit<S>['mode'] {
-  return typeof mode === 'function' ? mode : checkMode(mode)
+/** A mode, or a function that chooses one for a subject and whose answer is checked. */
+export function checkModeOrChoice<S>(mode: BoundLimit<S>['mode'], where: string): BoundLimit<S>['mode'] {
+  if (typeof mode !== 'function') return checkMode(mode, where)
+  checkSyncFunction(`${where} mode`, mode)
+  return subject => checkMode(mode(subject), where)
 }
 
-export function checkMode(mode: unknown): LimitMode {
+export function checkMode(mode: unknown, where = ''): LimitMode {
   if (mode === 'enforce' || mode === 'shadow' || mode === 'off') return mode
-  throw expected('SLUICE_BAD_MODE', "mode 'enforce', 'shadow' or 'off'", mode)
+  throw expected('SLUICE_BAD_MODE', `${where} mode 'enforce', 'shadow' or 'off'`.trimStart(), answered(mode))
 }
 
 /** A whole number, 0 or more. NaN, fractions and negatives are refused before any state is touched. */

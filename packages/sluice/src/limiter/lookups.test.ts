@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { type Any, codeOf } from '../fixtures/limiter/misuse.ts'
+import { flush } from '../fixtures/limiter/passing-time.ts'
 import { farMemory } from '../fixtures/stores/far-memory.ts'
-import { createLimiter, type LimitOptions, memoryStore, type RateText, slidingLog } from '../index.ts'
+import { createLimiter, fixedWindow, type LimitOptions, memoryStore, type RateText, slidingLog } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
 
 interface Caller {
@@ -62,7 +63,77 @@ test('a function that is not async but answers with a promise is found out and a
   const { limiter, asked } = withPlans({ key: c => c.user })
   expect(await limiter.consume({ user: 'free' })).toMatchObject({ allowed: true, limit: 2, remaining: 1 })
   expect(await limiter.consume({ user: 'free' })).toMatchObject({ allowed: true, limit: 2, remaining: 0 })
-  expect(asked.length).toBe(3)
+  expect(asked).toEqual(['free', 'free'])
+})
+
+test('several that turn out to answer later are asked together', async () => {
+  const clock = fakeClock()
+  const limiter = createLimiter<Caller, 'async'>({
+    store: farMemory(clock),
+    limits: {
+      one: { policy: () => Promise.resolve<RateText>('5/m'), key: c => c.user },
+      two: { policy: '4/m', key: c => Promise.resolve(c.user), cost: () => Promise.resolve(2) },
+      none: { policy: '4/m', key: () => Promise.resolve(undefined) },
+    },
+  })
+  const { limits } = await limiter.consume({ user: 'a' })
+  expect(limits.map(({ name, remaining }) => [name, remaining])).toEqual([
+    ['one', 4],
+    ['two', 2],
+  ])
+})
+
+test('where a limit does not apply, neither its cost nor its policy is asked for', async () => {
+  const { limiter, asked } = withPlans({
+    key: async () => undefined,
+    cost: () => {
+      throw new Error('no cost')
+    },
+  })
+  expect((await limiter.consume({ user: 'gold' })).limits.map(({ name }) => name)).toEqual(['flood'])
+  expect(asked).toEqual([])
+})
+
+test('a limit that frees while it is asked does not let a request past the others', async () => {
+  let reads = 0
+  const at = 1_700_000_000_000
+  // From the second question of the second request on, the next window has begun.
+  const clock = { now: () => at + (++reads > 3 ? 1000 : 0) }
+  const store = memoryStore({ clock })
+  const limiter = createLimiter<Caller, 'async'>({
+    store: farMemory(fakeClock(at)),
+    limits: {
+      flood: { policy: fixedWindow({ limit: 1, window: '1s' }), key: c => c.user, store },
+      plan: { policy: async () => slidingLog({ limit: 1, window: '1h' }), key: c => c.user },
+    },
+  })
+  expect(await limiter.consume({ user: 'a' })).toMatchObject({ allowed: true })
+  expect(await limiter.consume({ user: 'a' })).toMatchObject({ allowed: false, policy: 'plan' })
+  const [flood] = await limiter.inspect({ user: 'a' }, { limits: ['flood'] })
+  expect(flood).toMatchObject({ used: 0 })
+})
+
+test('a look-up that rejects after another function has thrown ends nothing but its call', async () => {
+  const limiter = createLimiter<Caller, 'async'>({
+    store: farMemory(fakeClock()),
+    limits: {
+      plan: { policy: () => Promise.reject(new Error('no database')), key: c => c.user },
+      broken: {
+        policy: '1/m',
+        key: () => {
+          throw new Error('broken')
+        },
+      },
+    },
+  })
+  const unhandled: unknown[] = []
+  const hear = (error: unknown) => unhandled.push(error)
+  process.on('unhandledRejection', hear)
+  await expect((async () => limiter.consume({ user: 'a' }))()).rejects.toThrow('broken')
+  await expect((async () => limiter.reset({ user: 'a' }))()).rejects.toThrow('broken')
+  await new Promise(resolve => setImmediate(resolve))
+  process.off('unhandledRejection', hear)
+  expect(unhandled).toEqual([])
 })
 
 test('wait, block and history look up too', async () => {
@@ -103,8 +174,20 @@ test('a limiter that answers at once refuses them, by name', () => {
   }
   const sneaky = of({ policy: () => Promise.resolve('2/m') })
   expect(() => sneaky.consume({ user: 'a' })).toThrow(
-    "expected limit 'plan' policy to answer at once, as its store does, got a promise",
+    "expected limit 'plan' policy to answer at once, got a promise; a limiter whose stores are all in process",
   )
+})
+
+test('a wait makes its look-ups once, however often it asks the store', async () => {
+  const { limiter, asked, clock } = withPlans()
+  const subject = { user: 'free' }
+  for (let i = 0; i < 2; i++) await limiter.consume(subject)
+  const waited = limiter.wait(subject)
+  await flush()
+  asked.length = 0
+  clock.advance(60_000)
+  expect(await waited).toMatchObject({ allowed: true, policy: 'plan' })
+  expect(asked).toEqual([])
 })
 
 test('a wait whose signal is aborted while its limits are looked up takes nothing', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { type Any, codeOf } from '../fixtures/limiter/misuse.ts'
 import { createLimiter, fixedWindow, type LimitMode } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
 
@@ -29,6 +30,20 @@ describe('mode', () => {
     expect(limiter.consume({}).allowed).toBe(true)
     expect(limiter.consume({}).allowed).toBe(false)
     expect(limiter.consume({ staff: true })).toMatchObject({ allowed: true, limit: Infinity, limits: [] })
+  })
+
+  test('may be no async function, nor one that answers with a promise', async () => {
+    const later: Any = async () => 'off'
+    const byName = "limit 'only' mode as a function that is not async, got an async function"
+    expect(() => one(later)).toThrow(byName)
+    const limiter = one('enforce')
+    expect(() => limiter.setMode('only', later)).toThrow(byName)
+    const promised: Any = () => Promise.reject(new Error('no database'))
+    limiter.setMode('only', promised)
+    for (const asked of [one(promised), limiter]) {
+      expect(codeOf(() => asked.consume({}))).toBe('SLUICE_BAD_MODE')
+      expect(() => asked.consume({})).toThrow("limit 'only' mode 'enforce', 'shadow' or 'off', got a promise")
+    }
   })
 
   test('off charges nothing, so switching on again finds what was there', () => {

@@ -3,6 +3,7 @@ import { TICKS_PER_MS } from '../clock.ts'
 import type { Decision } from '../decision.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { expected } from '../errors.ts'
+import { inTime } from '../lookup.ts'
 import { allOf, andThen, type Maybe } from '../maybe.ts'
 import type { Charge } from '../stores/charge.ts'
 import type { KeyInspection } from '../stores/inspection.ts'
@@ -10,7 +11,7 @@ import { type Answer, type Change, type Intent, LOOK, type Mode, reserving, type
 import { type Warning, warnOnce } from '../warning.ts'
 import { Changes } from './changes.ts'
 import { ChargedDecision, limitOf } from './charged-decision.ts'
-import { type Answers, Charging } from './charging.ts'
+import { Charging, type LateCharges } from './charging.ts'
 import { type LimitInspection, limitInspection } from './inspection.ts'
 import { splitLayers } from './layers.ts'
 import type {
@@ -24,6 +25,8 @@ import type {
 } from './limiter.ts'
 import { LimiterStores } from './limiter-stores.ts'
 import {
+  type AskFunction,
+  askAtOnce,
   type BoundLimit,
   bindLimit,
   checkCost,
@@ -65,10 +68,12 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   private readonly report = new ShadowReport()
   private waiting: Waiting | undefined
 
+  /** `ask` is for functions that keep a deadline of their own. */
   constructor(
     options: LimiterOptions<S> & Pick<NamedLimits<S>, 'select'>,
     limits: LimitsByName<S, Mode>,
     shortForm: boolean,
+    ask?: AskFunction,
   ) {
     checkLimiterOptions(options, limits, shortForm)
     const { name = 'default', prefix = 'sluice', onDecision, observers = [], onEvent } = options
@@ -86,20 +91,25 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
       this.changes.makeLater(charges.map(charge => ({ type: 'release', charge })))
     const onWarning = onEvent && ((warning: Warning) => onEvent({ ...warning, limiter: name }))
     this.warn = (code, message) => warnOnce(code, message, onWarning)
-    const context: LimitContext = { path: [prefix, name], store: this.store, release, warn: this.warn }
     const split = splitLayers<LimitOptions<S, Mode>>(limits)
+    const stores = [...new Set(Object.values(split.limits).map(limit => limit?.store ?? this.store))]
+    this.mode = stores.every(store => store.mode === 'sync') ? 'sync' : 'async'
+    const { lookupDeadline = '1s' } = options
+    const time = { clock: this.store.clock, deadlineMs: parseDuration(lookupDeadline, 'lookupDeadline', { min: 1 }) }
+    const askLater: AskFunction = (what, call) => subject => inTime(call(subject), what, time)
+    const context: LimitContext = {
+      path: [prefix, name],
+      store: this.store,
+      ask: ask ?? (this.mode === 'sync' ? askAtOnce : askLater),
+      release,
+      warn: this.warn,
+    }
     const bound = Object.entries(split.limits).map(([limit, one]) => bindLimit(limit, one, context))
     checkReplaces(bound)
-    const stores = [...new Set(bound.map(limit => limit.store))]
     this.stores = new LimiterStores(stores, this.changes)
-    this.mode = stores.every(store => store.mode === 'sync') ? 'sync' : 'async'
     this.inline = this.mode === 'sync' && stores.length === 1 ? stores[0] : undefined
     this.outage = this.mode === 'sync' ? undefined : new Outage(this.store.clock, name, this.changes, onEvent)
-    const { lookupDeadline = '1s' } = options
-    const deadlineMs = parseDuration(lookupDeadline, 'lookupDeadline', { min: 1 })
-    const lookups = this.mode === 'sync' ? undefined : { clock: this.store.clock, deadlineMs }
-    this.charging = new Charging(bound, split.layers, shortForm, options.select, lookups)
-    this.charging.modesChanged()
+    this.charging = new Charging(bound, split.layers, shortForm, options.select)
     this.operations = new Operations(this.charging, this.changes)
   }
 
@@ -175,14 +185,12 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
       const { maxWait, signal, cost: given = 1 } = checkOptions('wait', options, ['cost', 'maxWait', 'signal'])
       const cost = checkCost(given)
       const maxWaitMs = maxWait === undefined ? Infinity : parseDuration(maxWait, 'wait maxWait')
-      const entered = this.charging.withAnswers(subject, undefined, answers => {
+      const late: LateCharges<S> | undefined = this.charging.someLate ? new Map() : undefined
+      const charges = (off?: string[]) => this.charging.all(subject, cost, off, undefined, late)
+      const entered = andThen(charges(off), first => {
         signal?.throwIfAborted()
-        const first = this.charging.all(subject, cost, off, answers)
         if (first.length === 0) waiter.decided(this.unlimited(subject, TAKE, undefined))
-        else {
-          const charges = () => this.charging.all(subject, cost, undefined, answers)
-          this.waitingRoom().start(waiter, first, charges, maxWaitMs, signal)
-        }
+        else this.waitingRoom().start(waiter, first, () => charges(), maxWaitMs, signal)
       })
       if (entered instanceof Promise) entered.catch(error => waiter.failed(error))
     } catch (error) {
@@ -201,8 +209,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
 
   history(subject: S, options: { limit?: string } = {}): Answer<M, number[]> {
     const limit = this.charging.named(checkOptions('history', options, ['limit']).limit)
-    const times = this.charging.withAnswers(subject, [limit], answers => {
-      const [charge] = this.charging.each([limit], subject, 0, answers)
+    const times = andThen(this.charging.each([limit], subject, 0), ([charge]) => {
       if (charge === undefined) return []
       if (charge.rule.kind !== 'log') {
         throw expected('SLUICE_NOT_SUPPORTED', 'history of a slidingLog limit', charge.rule.policy.kind)
@@ -214,23 +221,20 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   }
 
   inspect(subject: S, options: { limits?: readonly string[] } = {}): Answer<M, LimitInspection[]> {
-    const named = namedLimits('inspect', options, this.charging)
-    const found = this.charging.withAnswers(subject, named, answers => {
-      const { charging } = this
-      const charges =
-        named === undefined ? charging.all(subject, 0, undefined, answers) : charging.each(named, subject, 0, answers)
-      const inspections = charges.map(charge => {
-        const kept: Maybe<KeyInspection> = limitOf(charge).store.inspect(charge)
-        return andThen(kept, state => limitInspection(charge, state))
-      })
-      return allOf(inspections)
-    })
-    return this.answer(found)
+    const { charging } = this
+    const named = namedLimits('inspect', options, charging)
+    const charges = named === undefined ? charging.all(subject, 0) : charging.each(named, subject, 0)
+    const inspected = (charge: Charge): Maybe<LimitInspection> => {
+      const kept: Maybe<KeyInspection> = limitOf(charge).store.inspect(charge)
+      return andThen(kept, state => limitInspection(charge, state))
+    }
+    return this.answer(andThen(charges, found => allOf(found.map(inspected))))
   }
 
   setMode(limit: string, mode: LimitMode | ((subject: S) => LimitMode)): void {
-    const checked = checkModeOrChoice(mode)
-    for (const bound of this.charging.allNamed(limit)) bound.mode = checked
+    const limits = this.charging.allNamed(limit)
+    const checked = checkModeOrChoice(mode, `limit '${limit}'`)
+    for (const bound of limits) bound.mode = checked
     this.charging.modesChanged()
   }
 
@@ -257,34 +261,61 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   }
 
   private decide(subject: S, cost: number, intent: Intent): Maybe<Decision> {
-    if (this.charging.someLate) return this.decideLater(subject, cost, intent)
-    if (this.mode === 'sync') return this.decideOn(subject, cost, intent)
-    return this.charging.withAnswers(subject, undefined, answers => this.decideOn(subject, cost, intent, answers))
+    const { charging } = this
+    if (charging.someLate) {
+      return andThen(
+        this.refusedAtOnce(subject, cost, intent),
+        refused => refused ?? this.decideAll(subject, cost, intent),
+      )
+    }
+    return this.decideAll(subject, cost, intent)
   }
 
-  /** Asks the limits that this process can decide at once first, so that requests they refuse cause no look-ups. */
-  private async decideLater(subject: S, cost: number, intent: Intent): Promise<Decision> {
+  /**
+   * The refusal of the limits that need neither a look-up nor a store elsewhere; undefined if they let the request pass.
+   * So requests that they refuse cause no look-ups.
+   */
+  refusedAtOnce(subject: S, cost = 1, intent = TAKE): Maybe<Decision | undefined> {
     const { charging } = this
     const early = charging.applying(subject).filter(limit => !limit.isLate && limit.store.mode === 'sync')
-    const atOnce: Answers<S> = { limits: early, known: new Map() }
-    const charges = charging.all(subject, cost, undefined, atOnce)
-    if (charges.length > 0 && !(await this.ask(charges, LOOK)).allowed) {
-      return this.decideOn(subject, cost, intent, atOnce)
-    }
-    return this.decideOn(subject, cost, intent, await charging.lookUp(subject))
+    if (early.length === 0) return undefined
+    const ask = (how: Intent, off?: string[]) =>
+      andThen(charging.all(subject, cost, off, early), charges =>
+        charges.length === 0 ? undefined : this.ask(charges, how),
+      )
+    return andThen(ask(LOOK), look => {
+      if (look === undefined || look.allowed || !intent.take) return look?.allowed === false ? look : undefined
+      const off = this.offList()
+      // Only a request that would take can start a block.
+      return andThen(ask(TAKE, off), decision => {
+        if (decision === undefined) return undefined
+        if (!decision.allowed) return this.tell(decision, subject, off)
+        this.changes.makeLater(refundsOf(decision.charges))
+        return undefined
+      })
+    })
   }
 
-  private decideOn(subject: S, cost: number, intent: Intent, answers?: Answers<S>): Maybe<Decision> {
+  private decideAll(subject: S, cost: number, intent: Intent): Maybe<Decision> {
     const off = this.offList()
-    const charges = this.charging.all(subject, cost, off, answers)
+    const charges = this.charging.all(subject, cost, off)
+    return charges instanceof Promise
+      ? charges.then(found => this.decideOn(found, subject, intent, off))
+      : this.decideOn(charges, subject, intent, off)
+  }
+
+  private decideOn(charges: readonly Charge[], subject: S, intent: Intent, off: string[] | undefined): Maybe<Decision> {
     if (charges.length === 0) return this.unlimited(subject, intent, off)
     const decision = this.ask(charges, intent)
     if (!intent.take || (this.observers.length === 0 && !this.charging.someShadow)) return decision
-    const decided = (made: ChargedDecision) => {
-      this.report.record(made.charges)
-      return this.notify(made, subject, off)
-    }
-    return decision instanceof Promise ? decision.then(decided) : decided(decision)
+    return decision instanceof Promise
+      ? decision.then(made => this.tell(made, subject, off))
+      : this.tell(decision, subject, off)
+  }
+
+  private tell(decision: ChargedDecision, subject: S, off: string[] | undefined): ChargedDecision {
+    this.report.record(decision.charges)
+    return this.notify(decision, subject, off)
   }
 
   private ask(charges: readonly Charge[], intent: Intent): Maybe<ChargedDecision> {

@@ -76,10 +76,9 @@ export class Operations<S> {
   }
 
   private make(limits: readonly BoundLimit<S>[], subject: S, cost: number, changeOf: ChangeOf): Maybe<number[]> {
-    return this.charging.withAnswers(subject, limits, answers => {
-      const changes = this.charging.each(limits, subject, cost, answers).map(changeOf)
-      return this.changes.make(changes.filter(change => change !== false))
-    })
+    return andThen(this.charging.each(limits, subject, cost), charges =>
+      this.changes.make(charges.map(changeOf).filter(change => change !== false)),
+    )
   }
 }
 

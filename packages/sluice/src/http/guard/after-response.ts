@@ -3,12 +3,12 @@ import type { Decision } from '../../decision.ts'
 import type { Limiter } from '../../limiter/limiter.ts'
 import { checkCost } from '../../limiter/limits.ts'
 import type { Reservation } from '../../limiter/reservation.ts'
+import { answered, yesOrNo } from '../../lookup.ts'
 import { andThen, type Maybe } from '../../maybe.ts'
 import type { RequestFacts } from '../request/request-facts.ts'
 import { GONE } from '../response/refusal.ts'
 import type { GuardLimit, ResponseEnd } from './guard-limit.ts'
 import type { Reporter } from './reporter.ts'
-import { answered, yesOrNo } from './user-function.ts'
 
 export type GuardLimiter = Limiter<RequestFacts, 'sync' | 'async'>
 export type GuardReservation = Reservation<'sync' | 'async'>

@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { ask, type FakeView, headersOf, heard, leftIn, statuses } from '../../fixtures/http/fake-exchange.ts'
+import {
+  ask,
+  askLater,
+  type FakeView,
+  headersOf,
+  heard,
+  leftIn,
+  statuses,
+  statusOf,
+} from '../../fixtures/http/fake-exchange.ts'
 import { type Any, codeOf } from '../../fixtures/limiter/misuse.ts'
 import { fixedWindow } from '../../index.ts'
 import { fakeClock } from '../../testing/index.ts'
@@ -119,6 +128,23 @@ describe('rollout', () => {
     expect(new Set(first)).toEqual(new Set([200, 429]))
     expect(Array.from({ length: 100 }, (_, id) => statuses(guard, 1, by(id))[0])).toEqual(first)
   })
+})
+
+test('a key that is looked up is rolled out alike, and looked up once a request', async () => {
+  const asked: string[] = []
+  const key = (r: FakeView) => {
+    asked.push(r.user.id)
+    return Promise.resolve(`k${r.user.id}`)
+  }
+  const make = (own: NonNullable<GuardLimit<FakeView>['key']>) =>
+    createGuard({ limits: { strict: { policy: of(0), key: own, rollout: 50 } }, clock: fakeClock() })
+  const [later, now] = [make(key), make(r => `k${r.user.id}`)]
+  const ids = Array.from({ length: 100 }, (_, id) => id)
+  const found: number[] = []
+  for (const id of ids) found.push(statusOf(await askLater(later, by(id))))
+  expect(found).toEqual(ids.map(id => statuses(now, 1, by(id))[0]))
+  expect(new Set(found)).toEqual(new Set([200, 429]))
+  expect(asked).toEqual(ids)
 })
 
 describe('the kill switch', () => {

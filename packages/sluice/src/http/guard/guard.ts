@@ -57,8 +57,6 @@ export class Guard {
   /** Not named `limits`: adapters take options or a guard, and the types of `r` in a user's functions come from both. */
   private readonly bound: Readonly<Record<string, LimitOptions<RequestFacts, 'sync' | 'async'>>>
   private readonly layers: LayerNames
-  /** The limits that are switched off. */
-  private readonly offLimits = new Set<string>()
   private readonly site: Site
   private readonly lists: AccessLists
   private readonly preflights: Preflights | undefined
@@ -88,30 +86,22 @@ export class Guard {
     this.settings = { ...settings, store }
     this.site = siteOf(settings, (code, message) => reporter.warn(code, message))
     this.lists = new AccessLists(settings)
-    const context = { reporter, clock, lookupMs }
+    const context = { reporter, time: { clock, deadlineMs: lookupMs } }
     const safe = safeLimits(limits, context)
-    for (const [limit, { mode }] of Object.entries(limits)) if (mode === 'off') this.offLimits.add(limit)
     this.bound = Object.fromEntries(safe.map(limit => [limit.name, limit.options]))
     const tellDecision = (decision: Decision, facts: RequestFacts) => reporter.decision(decision, facts)
     const limiter = new NamedLimiter<RequestFacts>(
       { name, prefix, store, onEvent, ...(onDecision !== undefined && { onDecision: tellDecision }) },
       this.bound,
       false,
+      (_, call) => call,
     )
     this.limiter = limiter
     if (!isForRoute) noticed(limiter)
     this.finder = new TargetFinder(limiter, limits, layers, this.site)
     this.preflights = preflightsOf(settings.preflight, clock)
     const reserves = Object.values(limits).some(limit => limit.resetWhen !== undefined || setsAside(limit))
-    this.decider = new RequestDecider({
-      limiter,
-      limits: safe,
-      skip: skip && skipFunction(skip, context),
-      isOff: limit => this.offLimits.has(limit),
-      isRemote: limit => (limit.options.store ?? store).mode === 'async',
-      reserves,
-      reporter,
-    })
+    this.decider = new RequestDecider(limiter, skip && skipFunction(skip, context), reserves)
     const bucketId = (bucket: readonly string[]) => hashOf(encodeKey([prefix, name, ...bucket], name)).slice(0, 16)
     this.responder = new Responder({ settings, limits, limiter, clock, reporter, reserves, bucketId })
     if (!isForRoute) reporter.warnOf(this.settings, limits)
@@ -146,8 +136,6 @@ export class Guard {
     for (const name of names) {
       const next = mode ?? this.bound[name]?.mode ?? 'enforce'
       this.limiter.setMode(name, next)
-      if (next === 'off') this.offLimits.add(name)
-      else this.offLimits.delete(name)
     }
     this.off = limit === undefined && mode === 'off'
     this.routes.setMode(mode, limit)

@@ -11,7 +11,6 @@ export class Reporter {
   private readonly onEvent: GuardSettings['onEvent']
   private readonly onDecision: GuardSettings['onDecision']
 
-  private isQuiet = false
   private readonly onWarning = (warning: Warning) => this.event({ ...warning, limiter: this.limiter })
 
   constructor({ name = 'default', onEvent, onDecision }: GuardSettings) {
@@ -20,18 +19,7 @@ export class Reporter {
     this.onDecision = onDecision
   }
 
-  /** What happens inside is only a look: no event says that no limit applied. */
-  quietly<T>(look: () => T): T {
-    this.isQuiet = true
-    try {
-      return look()
-    } finally {
-      this.isQuiet = false
-    }
-  }
-
   event(event: GuardEvent): void {
-    if (this.isQuiet) return
     try {
       this.onEvent?.(event)
     } catch {

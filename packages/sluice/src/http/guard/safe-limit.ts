@@ -1,8 +1,8 @@
-import type { Clock } from '../../clock.ts'
 import { expected } from '../../errors.ts'
 import { stableHash } from '../../hash.ts'
 import { encodeKey, type Key } from '../../limiter/key.ts'
 import { checkCost, checkMode, chosenRule, type LimitMode, type LimitOptions } from '../../limiter/limits.ts'
+import { answered, type LookupTime, yesOrNo } from '../../lookup.ts'
 import { andThen, type Maybe } from '../../maybe.ts'
 import { type Policy, type PolicyLike, policyOf } from '../../policy.ts'
 import { Identity } from '../request/identity.ts'
@@ -13,14 +13,12 @@ import { type GuardLimit, setsAside } from './guard-limit.ts'
 import type { GuardSettings } from './guard-options.ts'
 import { type Plans, strictest } from './plans.ts'
 import type { Reporter } from './reporter.ts'
-import { answered, UserFunction, yesOrNo } from './user-function.ts'
+import { UserFunction } from './user-function.ts'
 
 /** What the limits of a guard share. */
 export interface SafeLimitContext {
   readonly reporter: Reporter
-  readonly clock: Clock
-  /** How long a function of the user may take to answer. */
-  readonly lookupMs: number
+  readonly time: LookupTime
 }
 
 /**
@@ -39,8 +37,8 @@ export class SafeLimit {
   private readonly cost: UserFunction<number> | undefined
   private readonly keys: ReturnType<typeof missCounter>
   private readonly costs: ((facts: RequestFacts) => number) | undefined
-  /** Those that the user wrote and that may be async. */
-  private readonly functions: readonly UserFunction<unknown>[]
+  /** Nothing but the decision needs the key, so it is not kept. */
+  private readonly isKeyPlain: boolean
 
   /** `fallback` is the policy of a function that has failed. */
   constructor(name: string, index: number, limit: GuardLimit, fallback: () => Policy, context: SafeLimitContext) {
@@ -64,35 +62,9 @@ export class SafeLimit {
     })
     this.cost = this.function('cost', typeof cost === 'function' ? cost : undefined, checkCost, told(1))
     this.costs = typeof cost === 'object' ? routeCosts(cost) : undefined
-    this.functions = [this.when, this.key, this.policy, this.cost].filter(one => one instanceof UserFunction)
+    const asks = [this.when, this.key, this.policy, this.cost].some(one => one instanceof UserFunction)
+    this.isKeyPlain = !asks && (limit.rollout ?? limit.resetWhen) === undefined
     this.options = this.limitOptions()
-  }
-
-  /** Whether it waits for look-ups: a request must have passed the limits of this process before. */
-  get isAsync(): boolean {
-    return this.functions.some(one => one.isAsync)
-  }
-
-  get hasFunctions(): boolean {
-    return this.functions.length > 0
-  }
-
-  /** Asks every function that the limiter will need answers of. */
-  prepare(facts: RequestFacts): Maybe<void> {
-    return andThen(this.keyFor(facts), key => {
-      if (key === undefined) return undefined
-      return andThen(this.policyFor(facts), () => andThen(this.costFor(facts), nothing))
-    })
-  }
-
-  /** Makes a request one that the limit does not apply to, until what is returned is called. */
-  leaveOut(facts: RequestFacts): () => void {
-    facts.keys ??= []
-    const before = facts.keys[this.index]
-    facts.keys[this.index] = null
-    return () => {
-      facts.keys![this.index] = before
-    }
   }
 
   private function<T>(
@@ -102,12 +74,12 @@ export class SafeLimit {
     otherwise: Fallback<T>,
   ): UserFunction<T> | undefined {
     if (typeof call !== 'function') return undefined
-    const { reporter, clock, lookupMs } = this.context
+    const { reporter, time } = this.context
     return new UserFunction<T>({
+      name: option,
       call: call as (view: unknown) => unknown,
       read,
-      clock,
-      deadlineMs: lookupMs,
+      time,
       otherwise: (facts, error) => {
         const { used, text } = otherwise
         reporter.fallback(this.name, option, typeof text === 'string' ? text : text(), error)
@@ -118,12 +90,12 @@ export class SafeLimit {
 
   private limitOptions(): LimitOptions<RequestFacts, 'sync' | 'async'> {
     const { policy, cost, mode, rollout, replaces, bucket, blockFor, onOutage, store } = this.limit
-    const keyOf = (facts: RequestFacts) => now(this.keyFor(facts))
+    const keyOf = (facts: RequestFacts) => this.keyFor(facts)
     return {
-      policy: this.policy === undefined ? (policy as Policy) : facts => now(this.policyFor(facts)),
+      policy: this.policy === undefined ? (policy as Policy) : facts => this.policyFor(facts),
       // Also without a key: an operator may mean another limit only.
       key: keyOf,
-      ...(cost !== undefined && { cost: (facts: RequestFacts) => now(this.costFor(facts)) }),
+      ...(cost !== undefined && { cost: (facts: RequestFacts) => this.costFor(facts) }),
       ...(mode !== undefined && { mode: typeof mode === 'function' ? facts => this.modeFor(facts) : mode }),
       ...(rollout !== undefined && { mode: (facts: RequestFacts) => rolledOut(keyOf(facts), rollout) }),
       ...(replaces !== undefined && { replaces }),
@@ -149,12 +121,6 @@ export class SafeLimit {
       facts.keys[index] = found ?? null
       return found
     })
-  }
-
-  /** Nothing but the decision needs it. */
-  private get isKeyPlain(): boolean {
-    const { rollout, resetWhen } = this.limit
-    return !this.hasFunctions && (rollout ?? resetWhen) === undefined
   }
 
   private readKey(facts: RequestFacts): Maybe<Key | undefined> {
@@ -201,16 +167,13 @@ export class SafeLimit {
     const known = facts.costs?.[index]
     if (known !== undefined) return known
     if (typeof this.limit.cost === 'number') return this.limit.cost
-    // The limiter asks for the cost first, also where the limit does not apply.
-    if ((cost ?? costs) === undefined || facts.keys?.[index] === null) return 1
-    const keep = (amount: number) => {
+    const everywhere = [facts, ...facts.elsewhere]
+    const asked = cost === undefined ? Math.max(...everywhere.map(costs!)) : highest(cost, everywhere)
+    return andThen(asked, amount => {
       facts.costs ??= []
       facts.costs[index] = amount
       return amount
-    }
-    const everywhere = [facts, ...facts.elsewhere]
-    if (cost === undefined) return keep(Math.max(...everywhere.map(costs!)))
-    return andThen(highest(cost, everywhere), keep)
+    })
   }
 
   private modeFor(facts: RequestFacts): LimitMode {
@@ -236,17 +199,17 @@ export function safeLimits(limits: Readonly<Record<string, GuardLimit>>, context
 /** The guard's own `skip`. One that fails lets nothing off. */
 export function skipFunction(
   skip: NonNullable<GuardSettings['skip']>,
-  { reporter, clock, lookupMs }: SafeLimitContext,
+  { reporter, time }: SafeLimitContext,
 ): UserFunction<boolean> {
   return new UserFunction<boolean>({
+    name: 'skip',
     call: skip,
     read: answer => yesOrNo('skip', answer ?? false),
     otherwise: (_, error) => {
       reporter.fallback('', 'skip', 'false', error)
       return false
     },
-    clock,
-    deadlineMs: lookupMs,
+    time,
   })
 }
 
@@ -270,12 +233,6 @@ function readPolicy(answer: unknown): Policy {
   return chosenRule(answer).policy
 }
 
-/** The limiter takes answers, not promises: the guard has waited for them before. */
-function now<T>(value: Maybe<T>): T {
-  if (!(value instanceof Promise)) return value
-  throw expected('SLUICE_NOT_SUPPORTED', 'the limiter of a guard with async functions to be asked by the guard', value)
-}
-
 /** The first of several readings of a request for which the function answers true. */
 function firstThat(applies: UserFunction<boolean>, readings: readonly RequestFacts[]): Maybe<RequestFacts | undefined> {
   const [first, ...rest] = readings
@@ -292,8 +249,9 @@ function highest(cost: UserFunction<number>, [first, ...rest]: readonly RequestF
 const STRICTEST_FIRST: readonly LimitMode[] = ['enforce', 'shadow', 'off']
 
 /** Every process finds the same for a key, and a key that is in at one percent is in at two. */
-function rolledOut(key: Key | undefined, percent: number): LimitMode {
-  const text = key === undefined ? '' : encodeKey(key, '')
+function rolledOut(key: Maybe<Key | undefined>, percent: number): LimitMode {
+  // The limiter asks for the mode again once the key is there.
+  const text = key === undefined || key instanceof Promise ? '' : encodeKey(key, '')
   return stableHash(text, 100 * PER_PERCENT) < percent * PER_PERCENT ? 'enforce' : 'shadow'
 }
 
@@ -311,5 +269,3 @@ function fallbackPolicy(limit: GuardLimit, all: readonly GuardLimit[]): Policy {
 function knownPolicy({ policy }: GuardLimit): Policy | undefined {
   return typeof policy === 'function' ? (policy as Partial<Plans>).strictest : policyOf(policy)
 }
-
-function nothing(): void {}

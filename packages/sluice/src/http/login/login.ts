@@ -1,7 +1,7 @@
 import { expected } from '../../errors.ts'
+import { yesOrNo } from '../../lookup.ts'
 import type { PolicyLike } from '../../policy.ts'
 import type { GuardLimit, ResponseEnd } from '../guard/guard-limit.ts'
-import { yesOrNo } from '../guard/user-function.ts'
 import { all, ip as clientAddress, Identity } from '../request/identity.ts'
 import { username as typedName } from '../request/known-caller.ts'
 import { factsOf, type RequestFacts, type RequestView } from '../request/request-facts.ts'

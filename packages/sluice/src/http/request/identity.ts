@@ -2,8 +2,10 @@ import { brand } from '../../brand.ts'
 import { checkOptions } from '../../check-options.ts'
 import { expected } from '../../errors.ts'
 import type { Key } from '../../limiter/key.ts'
-import { yesOrNo } from '../guard/user-function.ts'
+
+import { yesOrNo } from '../../lookup.ts'
 import { hashed, isHashed, named } from './key-text.ts'
+
 import type { RequestFacts, RequestView } from './request-facts.ts'
 
 /**

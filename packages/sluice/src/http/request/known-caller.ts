@@ -1,5 +1,5 @@
 import { expected, isAsyncFunction } from '../../errors.ts'
-import { answered } from '../guard/user-function.ts'
+import { answered } from '../../lookup.ts'
 import { Identity, ofKind } from './identity.ts'
 import { missCounter, named, textOf } from './key-text.ts'
 import type { RequestFacts, RequestView } from './request-facts.ts'

@@ -1,5 +1,5 @@
 import { expected } from '../../errors.ts'
-import { answered } from '../guard/user-function.ts'
+import { answered } from '../../lookup.ts'
 import { PROBLEM_JSON, type Refusal } from './refusal.ts'
 
 /** A refusal as the user's own `refuse` receives and may change it. */

@@ -1,3 +1,4 @@
+import type { Maybe } from '../../maybe.ts'
 import type { Charge } from '../../stores/charge.ts'
 import type { ChargedDecision } from '../charged-decision.ts'
 import type { Timer } from './timer-queue.ts'
@@ -10,7 +11,7 @@ export interface WaiterGroup {
 /** What a waiter asks for. */
 export interface WaitRequest {
   /** Makes new charges for each question, because the store writes into them. */
-  readonly charges: () => Charge[]
+  readonly charges: () => Maybe<Charge[]>
   readonly maxWaitTicks: number
   /** The last tick at which the request may start. */
   readonly deadline: number

@@ -46,7 +46,7 @@ export class Waiting {
   start(
     waiter: Waiter,
     first: readonly Charge[],
-    charges: () => Charge[],
+    charges: () => Maybe<Charge[]>,
     maxWaitMs: number,
     signal: AbortSignal | undefined,
   ): void {
@@ -128,7 +128,7 @@ export class Waiting {
       return undefined
     }
     try {
-      const asked = this.context.ask(waiter.request!.charges(), intent)
+      const asked = andThen(waiter.request!.charges(), charges => this.context.ask(charges, intent))
       return asked instanceof Promise ? asked.then(answered, failed) : answered(asked)
     } catch (error) {
       return failed(error)

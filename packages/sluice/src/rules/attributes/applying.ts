@@ -37,10 +37,6 @@ function countedBy({ when }: RuleLimit, subject: Attributes, attribute: string):
   return readings.find(reading => conditions.every(({ holds }) => holds(reading))) ?? readings[0]
 }
 
-export function applies(limit: RuleLimit, subject: Attributes): boolean {
-  return keyFor(limit, subject) !== undefined
-}
-
 export function policyFor({ policy }: RuleLimit, subject: Attributes): Policy {
   if (!isPlans(policy)) return policy
   return policy.policies.get(attributeOf(subject, policy.by) ?? '') ?? policy.strictest

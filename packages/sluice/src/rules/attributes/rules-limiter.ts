@@ -2,7 +2,7 @@ import { expected } from '../../errors.ts'
 import type { CostOption, Limiter, LimiterOptions } from '../../limiter/limiter.ts'
 import { checkMode, type LimitMode, type LimitOptions } from '../../limiter/limits.ts'
 import { NamedLimiter } from '../../limiter/named-limiter.ts'
-import { applies, keyFor, mismatch, policyFor } from './applying.ts'
+import { keyFor, mismatch, policyFor } from './applying.ts'
 import { type Attributes, costFrom } from './attributes.ts'
 import { type Explanation, explainLimit } from './explain.ts'
 import { isPlans, type RuleLimit } from './limit.ts'
@@ -86,10 +86,7 @@ function limitOptions(limit: RuleLimit, modes: ReadonlyMap<string, LimitMode>): 
   return {
     policy: isPlans(policy) ? subject => policyFor(limit, subject) : policy,
     ...(key.length > 0 && { key: subject => keyFor(limit, subject) }),
-    // The limiter asks for the cost before the key, so a subject that the limit does not apply to need not have a cost.
-    ...(cost !== undefined && {
-      cost: typeof cost === 'string' ? subject => (applies(limit, subject) ? costFrom(subject, cost) : 0) : cost,
-    }),
+    ...(cost !== undefined && { cost: typeof cost === 'string' ? subject => costFrom(subject, cost) : cost }),
     // A constant key would work too, but then resetting one subject would reset all.
     mode: isShared(limit) ? subject => (mismatch(limit, subject) === undefined ? modes.get(name)! : 'off') : limit.mode,
     ...(replaces !== undefined && { replaces }),
