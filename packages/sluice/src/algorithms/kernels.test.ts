@@ -74,9 +74,9 @@ function fixedKernel(rule: fixed.FixedRule, phase: number): Kernel {
 function slidingKernel(rule: sliding.SlidingRule): Kernel {
   const cells = new Array<number>(sliding.cellCount(rule)).fill(0)
   return {
-    decide: (at, cost, out) => sliding.decide(cells, 0, rule, at, cost, out),
+    decide: (at, cost, out) => sliding.decide(sliding.used(cells, 0, rule, at), cells, 0, rule, at, cost, out),
     take: (at, cost) => sliding.add(cells, 0, rule, at, cost),
-    describe: (at, out) => sliding.describe(cells, 0, rule, at, out),
+    describe: (at, out) => sliding.describe(sliding.used(cells, 0, rule, at), cells, 0, rule, at, out),
     refund: (_, cost, chargedAt) => sliding.refund(cells, 0, rule, cost, chargedAt),
     credit: (_, cost) => sliding.credit(cells, 0, rule, cost),
   }

@@ -67,15 +67,29 @@ function wholeCount(cells: WindowCells, offset: number, rule: SlidingRule, index
   return sum
 }
 
-/** What is counted now: the whole sub-windows and the weighted oldest one. */
+/**
+ * What is counted now: the whole sub-windows and the weighted oldest one. It walks back through the ring from the newest
+ * count, because finding a place takes a division.
+ */
 export function used(cells: WindowCells, offset: number, rule: SlidingRule, now: number): number {
+  const { buckets, subTicks } = rule
+  const newest = cells[offset]!
   const index = indexAt(cells, offset, rule, now)
-  const insideTicks = rule.subTicks - Math.max(0, now - index * rule.subTicks)
-  const oldest = countOf(cells, offset, rule, index - rule.buckets)
-  return mulDivCeil(oldest, insideTicks, rule.subTicks) + wholeCount(cells, offset, rule, index)
+  const oldest = index - buckets
+  if (newest < oldest) return 0
+  let place = placeOf(offset, rule, newest)
+  let whole = 0
+  for (let n = newest; n > oldest; n--) {
+    whole += cells[place]!
+    place = place > offset + 1 ? place - 1 : offset + 1 + buckets
+  }
+  const insideTicks = subTicks - Math.max(0, now - index * subTicks)
+  return mulDivCeil(cells[place]!, insideTicks, subTicks) + whole
 }
 
+/** `count` is what is counted now, see `used`. */
 export function decide(
+  count: number,
   cells: WindowCells,
   offset: number,
   rule: SlidingRule,
@@ -83,7 +97,7 @@ export function decide(
   cost: number,
   out: Verdict,
 ): void {
-  out.allowed = used(cells, offset, rule, now) + cost <= rule.limit
+  out.allowed = count + cost <= rule.limit
   out.retryAt = out.allowed ? 0 : cost > rule.limit ? Infinity : retryAt(cells, offset, rule, now, cost)
 }
 
@@ -101,9 +115,17 @@ function retryAt(cells: WindowCells, offset: number, rule: SlidingRule, now: num
   }
 }
 
-export function describe(cells: WindowCells, offset: number, rule: SlidingRule, now: number, out: Verdict): void {
-  out.used = used(cells, offset, rule, now)
-  out.resetAt = Math.max(now, wholeAt(cells, offset, rule))
+/** `count` is what is counted now, see `used`. */
+export function describe(
+  count: number,
+  cells: WindowCells,
+  offset: number,
+  rule: SlidingRule,
+  now: number,
+  out: Verdict,
+): void {
+  out.used = count
+  out.resetAt = count === 0 ? now : Math.max(now, wholeAt(cells, offset, rule))
 }
 
 /** When the weight of the newest count reaches zero; 0 where nothing is counted. */

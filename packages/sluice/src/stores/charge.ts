@@ -17,9 +17,9 @@ export const BESIDE = -1
  *
  * One is made for every limit of every request, so it is kept small: fields that few charges need are in `rare`.
  */
-export class Charge implements Verdict {
+export class Charge<R extends Rule = Rule> implements Verdict {
   readonly limit: Limit
-  readonly rule: Rule
+  readonly rule: R
   readonly key: string
   readonly cost: number
   /**
@@ -37,7 +37,7 @@ export class Charge implements Verdict {
   retryAt: number
   private rare: Rare | undefined
 
-  constructor(limit: Limit, rule: Rule, key: string, cost: number, role: number) {
+  constructor(limit: Limit, rule: R, key: string, cost: number, role: number) {
     this.limit = limit
     this.rule = rule
     this.key = key

@@ -1,6 +1,6 @@
 import type { BlockRule } from '../limit.ts'
-import { KeyTable, type TableOwner, type TableSegment } from './key-table.ts'
-import type { MemoryContext } from './pooled-key-table.ts'
+import { KeyTable, type TableOwner, type TableSegment } from './table/key-table.ts'
+import type { MemoryContext } from './table/pooled-key-table.ts'
 
 const FORGET_AT = 0
 const UNTIL = 1

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { concurrency, createLimiter, memoryStore, slidingLog, slidingWindow, tokenBucket } from '../../index.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { KEY_BYTES } from './key-table.ts'
+import { KEY_BYTES } from './table/key-table.ts'
 
 const MAX_KEYS = 1000
 const BYTES = MAX_KEYS * KEY_BYTES

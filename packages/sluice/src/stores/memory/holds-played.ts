@@ -1,7 +1,9 @@
 import { Charge } from '../charge.ts'
 import { HOLDS_PLAYED } from '../store.ts'
 import type { Holds } from './holds.ts'
-import type { StateTable } from './state-table.ts'
+import { newTable } from './kinds/new-table.ts'
+import type { StateTable } from './kinds/state-table.ts'
+import { apart } from './table/pooled-key-table.ts'
 
 // Simulates what happens if no reservation is settled: each is charged when it expires, and drains from then on. Only
 // the first to expire are simulated, on a copy of the key's state, so that the time this takes is bounded.
@@ -26,7 +28,7 @@ export function retryBeside(table: StateTable, holds: Holds, charge: Charge, now
     }
     return last + rule.windowTicks
   }
-  const future = table.replica(key, now)
+  const future = replica(table, key, now)
   let at = now
   for (const hold of soonest) {
     const passAt = passes(future, charge, held, at)
@@ -49,7 +51,7 @@ export function resetBeside(table: StateTable, holds: Holds, charge: Charge, now
   const isAll = holds.countOf(key) === soonest.length
   const last = isAll ? soonest.at(-1)!.expiry : holds.lastExpiry(key)
   if (rule.kind === 'log') return last + rule.windowTicks
-  const future = table.replica(key, now)
+  const future = replica(table, key, now)
   for (const hold of soonest) {
     spend(future, charge, hold.cost, hold.expiry)
     rest -= hold.cost
@@ -61,6 +63,13 @@ export function resetBeside(table: StateTable, holds: Holds, charge: Charge, now
   return trial.resetAt
 }
 
+/** A table with a copy of this one key. */
+function replica(table: StateTable, key: string, now: number): StateTable {
+  const copy = newTable(table.rule, apart(table.context), [])
+  table.copyTo(copy, key, now)
+  return copy
+}
+
 function trialOf(charge: Charge, cost: number): Charge {
   return new Charge(charge.limit, charge.rule, charge.key, cost, charge.role)
 }
@@ -68,7 +77,7 @@ function trialOf(charge: Charge, cost: number): Charge {
 /** The first tick from `at` on at which the charge passes, if what is reserved stays reserved. */
 function passes(table: StateTable, charge: Charge, held: number, at: number): number {
   const trial = trialOf(charge, charge.cost + held)
-  table.locate(trial, at)
+  table.find(trial.key, at)
   table.judge(trial, trial.cost, at)
   return trial.allowed ? at : trial.retryAt
 }

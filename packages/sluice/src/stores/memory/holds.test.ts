@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { ruleOf } from '../../algorithms/rule.ts'
 import { tokenBucket } from '../../policy.ts'
 import { type Hold, Holds } from './holds.ts'
-import { newBudget } from './key-table.ts'
+import { newBudget } from './table/key-table.ts'
 
 const rule = ruleOf(tokenBucket({ capacity: 10, refill: '1/s' }))
 const limit = { space: { path: 'limit', localShare: 0.5 }, block: undefined, atOnce: false }

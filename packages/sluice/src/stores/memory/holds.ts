@@ -2,7 +2,7 @@ import type { Rule } from '../../algorithms/rule.ts'
 import type { Limit } from '../limit.ts'
 import { MOST_HOLDS } from '../store.ts'
 import { type Expiring, ExpiryHeap } from './expiry-heap.ts'
-import { type KeyBudget, occupy } from './key-table.ts'
+import { type KeyBudget, occupy } from './table/key-table.ts'
 
 /** One reservation: an amount of a limit, kept until it is settled or expires. */
 export class Hold implements Expiring {

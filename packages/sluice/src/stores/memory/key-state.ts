@@ -1,10 +1,10 @@
 import { KeyHash } from '../../hash.ts'
-import { type Charge, ENFORCED } from '../charge.ts'
+import type { Charge } from '../charge.ts'
 import type { KeyInspection } from '../inspection.ts'
 import type { Change, Intent } from '../store.ts'
 import { MemorySpace } from './memory-space.ts'
-import { boundless, type MemoryContext } from './pooled-key-table.ts'
 import type { Sweepable } from './sweeper.ts'
+import { boundless, type MemoryContext } from './table/pooled-key-table.ts'
 
 const hash = KeyHash.secret()
 
@@ -22,12 +22,9 @@ export class KeyState {
 
   /** Writes into the charge whether it passes, and if not, when. A booking is made at once, as it is always alone. */
   judge(charge: Charge, intent: Intent, now: number): void {
-    const { space } = this
-    charge.at = now
-    space.table(charge.rule).find(charge.key, now)
-    space.judge(charge, now)
-    if (intent.holdTicks > 0) space.judgeHold(charge, intent, now)
-    if (intent.bookTicks >= 0 && charge.role === ENFORCED) space.book(charge, now, intent.bookTicks)
+    const table = this.space.table(charge.rule)
+    table.find(charge.key, now)
+    this.space.judge(table, charge, intent, now)
   }
 
   /**
@@ -35,9 +32,7 @@ export class KeyState {
    * judged. Then it writes what is counted and until when. A refusal may start a block.
    */
   conclude(charge: Charge, taken: boolean, intent: Intent, now: number): void {
-    if (taken) this.space.take(charge, intent, now)
-    else if (!charge.allowed && intent.strikes) this.space.strike(charge, now)
-    this.space.describe(charge, now)
+    this.space.conclude(this.space.table(charge.rule), charge, taken, intent, now)
   }
 
   /** Makes a change and returns its number, as `Store.amend` does. */

@@ -3,13 +3,15 @@ import { TICKS_PER_MS } from '../../clock.ts'
 import { Charge, ENFORCED } from '../charge.ts'
 import { heldCosts, type KeyInspection } from '../inspection.ts'
 import type { Limit, Space } from '../limit.ts'
-import type { Change, Intent } from '../store.ts'
+import { type Change, type Intent, LOOK } from '../store.ts'
 import { Blocks } from './blocks.ts'
 import { type Hold, Holds } from './holds.ts'
 import { resetBeside, retryBeside } from './holds-played.ts'
-import type { MemoryContext } from './pooled-key-table.ts'
-import { StateTable } from './state-table.ts'
+import type { BucketTable } from './kinds/bucket-table.ts'
+import { newTable } from './kinds/new-table.ts'
+import type { StateTable } from './kinds/state-table.ts'
 import type { Sweepable } from './sweeper.ts'
+import type { MemoryContext } from './table/pooled-key-table.ts'
 
 const MOST_RESETS = 1024
 
@@ -24,7 +26,7 @@ export class MemorySpace implements Space {
   private readonly context: MemoryContext
   private readonly swept: Sweepable[]
   private readonly tables = new Map<string, StateTable>()
-  private readonly buckets: StateTable[] = []
+  private readonly buckets: BucketTable[] = []
   /** The store's reset count at each key's last reset. If there are too many keys, one count for all of them. */
   private readonly resets = new Map<string, number>()
   private allReset = 0
@@ -45,7 +47,7 @@ export class MemorySpace implements Space {
   private tableOf(rule: Rule): StateTable {
     let table = this.tables.get(rule.shape)
     if (table === undefined) {
-      table = this.newTable(rule)
+      table = newTable(rule, this.context, this.buckets)
       this.tables.set(rule.shape, table)
       if (this.holds !== undefined) this.settleFirst(table, this.holds)
       this.swept.push(table.keys)
@@ -106,27 +108,31 @@ export class MemorySpace implements Space {
     return receipt <= (this.resets.get(key) ?? this.allReset)
   }
 
-  /** Judges a charge whose key its table has found. */
-  judge(charge: Charge, now: number): void {
-    const table = this.table(charge.rule)
-    if (this.plain) {
-      table.load(charge.rule, charge.key, now)
-      table.judge(charge, charge.cost, now)
-    } else this.judgeWithExtras(table, charge, now)
+  /**
+   * Writes into a charge, whose key its table has found, whether it passes, and if not, when. A booking is made at once,
+   * as it is always alone.
+   */
+  judge(table: StateTable, charge: Charge, intent: Intent, now: number): void {
+    charge.at = now
+    if (this.plain) table.judge(charge, charge.cost, now)
+    else this.judgeWithExtras(table, charge, now)
+    if (intent.holdTicks > 0) this.judgeHold(charge, intent, now)
+    if (intent.bookTicks >= 0 && charge.role === ENFORCED) this.book(table, charge, now, intent.bookTicks)
   }
 
-  /** Describes the limit with its reservations and blocks. */
+  /** Judges a charge beside the reservations and blocks of its key. */
   private judgeWithExtras(table: StateTable, charge: Charge, now: number): void {
-    const held = this.heldFor(charge.key, now)
-    table.locate(charge, now) // settling expired reservations may have changed the key
+    const { key } = charge
+    const held = this.heldFor(key, now)
+    table.find(key, now) // settling expired reservations may have changed the key
     table.judge(charge, charge.cost + held, now)
     if (held > 0 && !charge.allowed) charge.retryAt = retryBeside(table, this.holds!, charge, now)
-    const blockedUntil = this.blocks === undefined ? 0 : this.blocks.until(charge.key, now)
+    const blockedUntil = this.blocks === undefined ? 0 : this.blocks.until(key, now)
     if (blockedUntil > 0) block(charge, blockedUntil)
   }
 
   /** Refuses a reservation that the limit admits if there is no room to keep it. */
-  judgeHold(charge: Charge, intent: Intent, now: number): void {
+  private judgeHold(charge: Charge, intent: Intent, now: number): void {
     const { key, cost } = charge
     if (!isHeld(charge, intent) || !charge.allowed || cost === 0 || !this.needHolds().isFull(key)) return
     charge.allowed = false
@@ -134,40 +140,46 @@ export class MemorySpace implements Space {
     charge.retryAt = this.holds!.nextExpiry(key) ?? now + ROOM_TICKS
   }
 
-  take(charge: Charge, intent: Intent, now: number): void {
+  /** Nothing is booked beside a reservation, because it is unknown when the reservation will be settled. */
+  private book(table: StateTable, charge: Charge, now: number, bookTicks: number): void {
+    if (charge.blocked || charge.rule.kind !== 'bucket' || this.heldFor(charge.key, now) > 0) return
+    table.book(charge, now, bookTicks)
+    if (charge.allowed) charge.receipt = this.context.resets + 1
+  }
+
+  /**
+   * Takes the charge that was judged, or leaves it: `taken` is what `isTaken` says once all charges of the question are
+   * judged. Then it writes what is counted and until when. A refusal may start a block.
+   */
+  conclude(table: StateTable, charge: Charge, taken: boolean, intent: Intent, now: number): void {
+    if (taken) this.take(table, charge, intent, now)
+    else if (!charge.allowed && intent.strikes) this.strike(charge, now)
+    if (this.plain) table.describe(charge, now)
+    else this.describeWithExtras(table, charge, now)
+  }
+
+  private take(table: StateTable, charge: Charge, intent: Intent, now: number): void {
     const holds = isHeld(charge, intent)
     if (!intent.take || charge.taken || (charge.cost === 0 && !holds)) return
     const { key, limit, rule, cost } = charge
     if (holds) charge.hold = this.needHolds().add(key, limit, rule, cost, now + intent.holdTicks)
-    else this.table(charge.rule).take(charge, charge.cost, now)
+    else table.take(charge, cost, now)
     charge.receipt = this.context.resets + 1
-  }
-
-  /** Nothing is booked beside a reservation, because it is unknown when the reservation will be settled. */
-  book(charge: Charge, now: number, bookTicks: number): void {
-    if (charge.blocked || charge.rule.kind !== 'bucket' || this.heldFor(charge.key, now) > 0) return
-    this.table(charge.rule).book(charge, now, bookTicks)
-    if (charge.allowed) charge.receipt = this.context.resets + 1
   }
 
   /**
    * A refusal by the limit itself starts its block. A cost that can never pass starts none: it is a mistake, not an
    * attack.
    */
-  strike(charge: Charge, now: number): void {
+  private strike(charge: Charge, now: number): void {
     const { block: rule } = charge.limit
     if (rule === undefined || charge.blocked || charge.tooManyHolds || charge.cost > charge.rule.limit) return
     const until = this.needBlocks().strike(charge.key, rule, now)
     charge.retryAt = Math.max(charge.retryAt, until)
   }
 
-  describe(charge: Charge, now: number): void {
-    const table = this.table(charge.rule)
-    if (this.plain) table.describe(charge, now)
-    else this.describeBesides(table, charge, now)
-  }
-
-  private describeBesides(table: StateTable, charge: Charge, now: number): void {
+  /** Describes the limit with the reservations and blocks of the key. */
+  private describeWithExtras(table: StateTable, charge: Charge, now: number): void {
     const held = this.heldFor(charge.key, now)
     if (held > 0) table.locate(charge, now) // making a reservation may have looked at other keys
     table.describe(charge, now)
@@ -183,10 +195,10 @@ export class MemorySpace implements Space {
 
   inspect(limit: Limit, rule: Rule, key: string, now: number): KeyInspection {
     const look = new Charge(limit, rule, key, 0, ENFORCED)
-    this.table(rule).find(key, now)
-    this.judge(look, now)
-    this.describe(look, now)
     const table = this.table(rule)
+    table.find(key, now)
+    this.judge(table, look, LOOK, now)
+    this.conclude(table, look, false, LOOK, now)
     table.locate(look, now)
     const blockedUntil = this.blocks?.until(key, now) ?? 0
     return {
@@ -277,12 +289,6 @@ export class MemorySpace implements Space {
     const charged = Math.min(cost, Math.max(least, room))
     if (charged > 0) table.take(charge, charged, now)
     return Math.max(0, charged)
-  }
-
-  private newTable(rule: Rule): StateTable {
-    const table = new StateTable(rule, this.context, this.buckets)
-    if (rule.kind === 'bucket') this.buckets.push(table)
-    return table
   }
 }
 

@@ -7,10 +7,11 @@ import type { KeyInspection } from '../inspection.ts'
 import type { Space } from '../limit.ts'
 import type { Change, Question, Store } from '../store.ts'
 import { StoreTime } from '../store-time.ts'
-import { type KeyBudget, newBudget } from './key-table.ts'
+import type { StateTable } from './kinds/state-table.ts'
 import { MemorySpace } from './memory-space.ts'
-import type { MemoryContext } from './pooled-key-table.ts'
 import { Sweeper } from './sweeper.ts'
+import { type KeyBudget, newBudget } from './table/key-table.ts'
+import type { MemoryContext } from './table/pooled-key-table.ts'
 
 export interface MemoryStoreOptions {
   clock?: Clock
@@ -66,6 +67,8 @@ class InProcess implements MemoryStore {
   private readonly context: MemoryContext
   private readonly spaces = new Map<string, MemorySpace>()
   private readonly sweeper: Sweeper
+  /** The tables of the charges of one question, while it is asked. */
+  private readonly tables: StateTable[] = []
 
   constructor(clock: Clock, maxKeys: number, { onOverflow, onClockSetBack }: MemoryStoreOptions) {
     this.time = new StoreTime(clock, ticks => onClockSetBack?.(ticks / TICKS_PER_MS))
@@ -102,30 +105,29 @@ class InProcess implements MemoryStore {
   ask(question: Question): void {
     const { charges, intent } = question
     const now = this.time.read()
+    const { tables } = this
+    const { hash } = this.context
     // All keys are looked up first, so that the processor fetches their states in parallel. Limits often share a key.
     let key: string | undefined
-    for (const charge of charges) {
+    for (let i = 0; i < charges.length; i++) {
+      const charge = charges[i]!
       if (charge.key !== key) {
         key = charge.key
-        this.context.hash.of(key)
+        hash.of(key)
       }
-      spaceOf(charge).table(charge.rule).keys.findHashed(now)
+      const table = spaceOf(charge).table(charge.rule)
+      table.keys.findHashed(now)
+      tables[i] = table
     }
     let refused = 0
-    for (const charge of charges) {
-      const space = spaceOf(charge)
-      charge.at = now
-      space.judge(charge, now)
-      if (intent.holdTicks > 0) space.judgeHold(charge, intent, now)
-      if (charge.role !== ENFORCED) continue
-      if (intent.bookTicks >= 0) space.book(charge, now, intent.bookTicks)
-      if (!charge.allowed) refused++
+    for (let i = 0; i < charges.length; i++) {
+      const charge = charges[i]!
+      spaceOf(charge).judge(tables[i]!, charge, intent, now)
+      if (!charge.allowed && charge.role === ENFORCED) refused++
     }
-    for (const charge of charges) {
-      const space = spaceOf(charge)
-      if (isTaken(charge, charges, refused)) space.take(charge, intent, now)
-      else if (!charge.allowed && intent.strikes) space.strike(charge, now)
-      space.describe(charge, now)
+    for (let i = 0; i < charges.length; i++) {
+      const charge = charges[i]!
+      spaceOf(charge).conclude(tables[i]!, charge, isTaken(charge, charges, refused), intent, now)
     }
     this.sweeper.keep()
     question.done()

@@ -1,5 +1,5 @@
 import type { StoreTime } from '../store-time.ts'
-import type { KeyBudget } from './key-table.ts'
+import type { KeyBudget } from './table/key-table.ts'
 
 /** A table or list that the sweep visits. */
 export interface Sweepable {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { KeyHash } from '../../hash.ts'
-import { fakeClock } from '../../testing/fake-clock.ts'
-import { StoreTime } from '../store-time.ts'
+import { KeyHash } from '../../../hash.ts'
+import { fakeClock } from '../../../testing/fake-clock.ts'
+import { StoreTime } from '../../store-time.ts'
 import { type KeyBudget, newBudget, type TableSegment } from './key-table.ts'
 import { PooledKeyTable } from './pooled-key-table.ts'
 
@@ -35,7 +35,7 @@ class Counted {
 
   write(key: string, now: number, value: number): void {
     this.keys.find(key, now)
-    const at = this.keys.make(key, now)
+    const at = this.keys.make(now)
     this.keys.segment.cells[at] = value
   }
 }

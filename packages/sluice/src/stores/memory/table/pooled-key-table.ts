@@ -1,4 +1,4 @@
-import type { KeyHash } from '../../hash.ts'
+import type { KeyHash } from '../../../hash.ts'
 import { type KeyBudget, KeyTable, newBudget, type TableOwner, type TableSegment } from './key-table.ts'
 
 /** What all tables of one store share. */
@@ -41,6 +41,9 @@ export class PooledKeyTable {
   private readonly context: MemoryContext
   private readonly poolSize: number
   private pool: KeyTable | undefined
+  /** The hash of the key last looked up. */
+  private hi = 0
+  private lo = 0
 
   /** `poolSize` is a power of two, up to `POOL_SIZE`: fewer where a pooled state may be large. */
   constructor(width: number, owner: PoolOwner, context: MemoryContext, poolSize = POOL_SIZE) {
@@ -59,7 +62,9 @@ export class PooledKeyTable {
   /** The same for the key that was hashed last. */
   findHashed(now: number): number {
     const { hash, budget } = this.context
-    this.at = this.table.find(hash.hi, hash.lo)
+    this.hi = hash.hi
+    this.lo = hash.lo
+    this.at = this.table.find(this.hi, this.lo)
     this.segment = this.table.segment
     this.pooled = false
     if (this.at < 0 && (this.pool !== undefined || budget.live >= budget.max)) this.at = this.findPooled(now)
@@ -67,11 +72,9 @@ export class PooledKeyTable {
   }
 
   /** The place of the key just looked up: its own if it has one, else a new one, all zeros. */
-  make(key: string, now: number): number {
+  make(now: number): number {
     if (this.at >= 0) return this.at
-    const { hash } = this.context
-    hash.of(key)
-    this.at = this.table.insert(hash.hi, hash.lo, this.owner, now)
+    this.at = this.table.insert(this.hi, this.lo, this.owner, now)
     this.segment = this.table.segment
     return this.at
   }
@@ -93,15 +96,15 @@ export class PooledKeyTable {
   }
 
   private findPooled(now: number): number {
-    const { hash, budget } = this.context
-    const index = hash.hi & (this.poolSize - 1)
+    const { budget } = this.context
+    const index = this.hi & (this.poolSize - 1)
     const pool = this.pool ?? new KeyTable(this.table.width, boundless())
     const pooled = pool.find(index << 20, index + 1)
     const { segment } = pool
     const inUse = pooled >= 0 && segment.cells[pooled]! > this.owner.idleUpTo(segment, now)
     if (budget.live < budget.max) {
       if (!inUse) return -1
-      const own = this.table.insert(hash.hi, hash.lo, this.owner, now)
+      const own = this.table.insert(this.hi, this.lo, this.owner, now)
       this.segment = this.table.segment
       if (this.owner.copy(segment, pooled, this.segment, own, now)) return own
       this.table.remove(this.segment, own)
