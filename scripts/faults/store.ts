@@ -55,8 +55,8 @@ export const storeFaults: readonly Fault[] = [
     part: 'shadow',
     says: 'a shadow refuses the request',
     file: 'stores/memory/memory-store.ts',
-    find: '      if (charge.role !== ENFORCED) continue\n',
-    replace: '      if (charge.role === 1e9) continue\n',
+    find: '!charge.allowed && charge.role === ENFORCED',
+    replace: '!charge.allowed',
   },
   {
     law: [6],

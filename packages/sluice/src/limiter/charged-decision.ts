@@ -10,7 +10,6 @@ import type { BoundLimit } from './limits.ts'
  * there are no charges, no limit applied and the request passes unlimited.
  */
 export class ChargedDecision implements ObservedDecision, Question {
-  allowed: boolean
   /** The charges of all limits that applied. */
   readonly charges: readonly Charge[]
   readonly intent: Intent
@@ -21,25 +20,21 @@ export class ChargedDecision implements ObservedDecision, Question {
   /** When the decision was made, epoch milliseconds, if there is no charge to say so. */
   private readonly madeAt: number
 
-  constructor(charges: readonly Charge[], intent: Intent, madeAt: number) {
+  constructor(charges: readonly Charge[], intent: Intent, madeAt = 0) {
     this.charges = charges
     this.intent = intent
-    this.allowed = false
     this.off = NONE
     this.bound = undefined
     this.states = undefined
     this.madeAt = madeAt
   }
 
-  /** A decision over charges that have been decided. */
-  static over(charges: readonly Charge[], intent: Intent, madeAt = 0): ChargedDecision {
-    const decision = new ChargedDecision(charges, intent, madeAt)
-    decision.done()
-    return decision
-  }
+  /** The store has decided the charges: nothing is left to do, as all that is read is computed from them. */
+  done(): void {}
 
-  done(): void {
-    this.allowed = passed(this.charges)
+  get allowed(): boolean {
+    for (const charge of this.charges) if (charge.role === ENFORCED && !charge.allowed) return false
+    return true
   }
 
   /** The binding charge; undefined where no enforced limit applied. */
@@ -117,7 +112,7 @@ export class ChargedDecision implements ObservedDecision, Question {
     if (binding === undefined) return this
     binding.allowed = false
     binding.retryAt = Math.max(binding.retryAt, binding.at, Math.ceil(ms * TICKS_PER_MS))
-    return ChargedDecision.over(this.charges, this.intent)
+    return new ChargedDecision(this.charges, this.intent)
   }
 
   /**
@@ -186,11 +181,6 @@ function stateOf(charge: Charge): LimitState {
 
 function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null
-}
-
-function passed(charges: readonly Charge[]): boolean {
-  for (const charge of charges) if (charge.role === ENFORCED && !charge.allowed) return false
-  return true
 }
 
 /**

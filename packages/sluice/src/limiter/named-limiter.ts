@@ -164,7 +164,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
         'one in this process',
       )
     }
-    const decision = ChargedDecision.over(
+    const decision = new ChargedDecision(
       chargesOf(saved, limit => this.charging.named(limit)),
       LOOK,
     )
@@ -321,18 +321,19 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   private ask(charges: readonly Charge[], intent: Intent): Maybe<ChargedDecision> {
     const { inline, outage } = this
     if (inline !== undefined) {
-      const decision = new ChargedDecision(charges, intent, 0)
+      const decision = new ChargedDecision(charges, intent)
       inline.ask(decision)
       return decision
     }
     const someBlocked = this.changes.kept.refuse(charges)
-    return andThen(this.stores.ask(charges, intent, someBlocked), decided =>
-      ChargedDecision.over(outage === undefined ? decided : outage.settled(decided, intent), intent),
+    return andThen(
+      this.stores.ask(charges, intent, someBlocked),
+      decided => new ChargedDecision(outage === undefined ? decided : outage.settled(decided, intent), intent),
     )
   }
 
   private unlimited(subject: S, intent: Intent, off: string[] | undefined): ChargedDecision {
-    const decision = ChargedDecision.over(NO_CHARGES, intent, this.store.clock.now())
+    const decision = new ChargedDecision(NO_CHARGES, intent, this.store.clock.now())
     this.onEvent?.({ type: 'nothing-applied', limiter: this.name })
     return intent.take ? this.notify(decision, subject, off) : decision
   }

@@ -91,7 +91,7 @@ class BookedQueue extends WaitList {
   due(waiter: Waiter, at: number): void {
     bookingOf(waiter).retryAt = at
     this.remove(waiter, 0)
-    waiter.resolve(ChargedDecision.over(waiter.booked!, WAIT))
+    waiter.resolve(new ChargedDecision(waiter.booked!, WAIT))
   }
 
   leave(waiter: Waiter): void {

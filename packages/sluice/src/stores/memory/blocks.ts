@@ -13,24 +13,27 @@ const STRIKES = 2
 export class Blocks implements TableOwner {
   private readonly table: KeyTable
   private readonly context: MemoryContext
+  /** The segment of the key last looked up. */
+  private segment: TableSegment
 
   constructor(context: MemoryContext) {
     this.table = new KeyTable(3, context.budget)
     this.context = context
+    this.segment = this.table.segmentOf(0)
   }
 
   /** The tick at which the key's block ends; 0 without a block. */
   until(key: string, now: number): number {
     const at = this.find(key)
     if (at < 0) return 0
-    const until = this.table.segment.cells[at + UNTIL]!
+    const until = this.segment.cells[at + UNTIL]!
     return until > now ? until : 0
   }
 
   /** Starts a block after a refusal, longer than the key's last one. The caller knows that no block is running. */
   strike(key: string, rule: BlockRule, now: number): number {
     const at = this.find(key)
-    const { cells } = this.table.segment
+    const { cells } = this.segment
     const strikes = at < 0 || cells[at + FORGET_AT]! <= now ? 0 : cells[at + STRIKES]!
     const ticks = Math.ceil(Math.min(rule.max, rule.first * rule.factor ** strikes))
     return this.write(key, at, now + ticks, strikes + 1, now + ticks + (rule.factor > 1 ? rule.max : 0), now)
@@ -39,14 +42,14 @@ export class Blocks implements TableOwner {
   /** An operator's block. It replaces a running one, longer or shorter. Returns false if there is no room for it. */
   set(key: string, ticks: number, now: number): boolean {
     const at = this.find(key)
-    const forgetAt = at < 0 ? 0 : this.table.segment.cells[at + FORGET_AT]!
-    const strikes = forgetAt <= now ? 0 : this.table.segment.cells[at + STRIKES]!
+    const forgetAt = at < 0 ? 0 : this.segment.cells[at + FORGET_AT]!
+    const strikes = forgetAt <= now ? 0 : this.segment.cells[at + STRIKES]!
     return this.write(key, at, now + ticks, strikes, Math.max(now + ticks, forgetAt), now) > 0
   }
 
   forget(key: string): void {
     const at = this.find(key)
-    if (at >= 0) this.table.remove(this.table.segment, at)
+    if (at >= 0) this.table.remove(this.segment, at)
   }
 
   sweep(slots: number, now: number): boolean {
@@ -62,7 +65,8 @@ export class Blocks implements TableOwner {
   private find(key: string): number {
     const { hash } = this.context
     hash.of(key)
-    return this.table.find(hash.hi, hash.lo)
+    this.segment = this.table.segmentOf(hash.hi)
+    return this.table.find(this.segment, hash.hi, hash.lo)
   }
 
   /** In a full store a key without a block gets none. Its limit still refuses it. */
@@ -74,7 +78,7 @@ export class Blocks implements TableOwner {
     }
     hash.of(key)
     const place = at >= 0 ? at : this.table.insert(hash.hi, hash.lo, this, now)
-    this.table.segment.cells.set([forgetAt, until, strikes], place)
+    this.table.segmentOf(hash.hi).cells.set([forgetAt, until, strikes], place)
     return until
   }
 }

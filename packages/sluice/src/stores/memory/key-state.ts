@@ -22,9 +22,9 @@ export class KeyState {
 
   /** Writes into the charge whether it passes, and if not, when. A booking is made at once, as it is always alone. */
   judge(charge: Charge, intent: Intent, now: number): void {
-    const table = this.space.table(charge.rule)
-    table.find(charge.key, now)
-    this.space.judge(table, charge, intent, now)
+    hash.of(charge.key)
+    this.space.find(charge.rule, now)
+    this.space.judge(charge, intent, now)
   }
 
   /**
@@ -32,7 +32,7 @@ export class KeyState {
    * judged. Then it writes what is counted and until when. A refusal may start a block.
    */
   conclude(charge: Charge, taken: boolean, intent: Intent, now: number): void {
-    this.space.conclude(this.space.table(charge.rule), charge, taken, intent, now)
+    this.space.conclude(charge, taken, intent, now)
   }
 
   /** Makes a change and returns its number, as `Store.amend` does. */

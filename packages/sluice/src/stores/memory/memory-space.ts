@@ -30,9 +30,9 @@ export class MemorySpace implements Space {
   /** The store's reset count at each key's last reset. If there are too many keys, one count for all of them. */
   private readonly resets = new Map<string, number>()
   private allReset = 0
-  /** The table of the last rule, which is nearly always the next one too. */
-  private lastRule: Rule | undefined
-  private lastTable: StateTable | undefined
+  /** The rule of the charge that was found last, which is nearly always the next one too, and its table. */
+  private rule: Rule | undefined
+  private table: StateTable | undefined
 
   constructor(path: string, context: MemoryContext, swept: Sweepable[]) {
     this.path = path
@@ -40,8 +40,13 @@ export class MemorySpace implements Space {
     this.swept = swept
   }
 
-  table(rule: Rule): StateTable {
-    return rule === this.lastRule ? this.lastTable! : this.tableOf(rule)
+  /** Finds the state of a charge, whose key was hashed last. `judge` and `conclude` go on with it. */
+  find(rule: Rule, now: number): void {
+    if (rule !== this.rule) {
+      this.rule = rule
+      this.table = this.tableOf(rule)
+    }
+    this.table!.keys.findHashed(now)
   }
 
   private tableOf(rule: Rule): StateTable {
@@ -52,8 +57,6 @@ export class MemorySpace implements Space {
       if (this.holds !== undefined) this.settleFirst(table, this.holds)
       this.swept.push(table.keys)
     }
-    this.lastRule = rule
-    this.lastTable = table
     return table
   }
 
@@ -78,7 +81,7 @@ export class MemorySpace implements Space {
   /** A reservation that expires is settled at its expiry for what was reserved. */
   private expired(key: string, { limit, rule, cost, expiry }: Hold): void {
     const charge = new Charge(limit, rule, key, cost, ENFORCED)
-    const table = this.table(rule)
+    const table = this.tableOf(rule)
     table.locate(charge, expiry)
     table.take(charge, cost, expiry)
   }
@@ -93,7 +96,7 @@ export class MemorySpace implements Space {
   }
 
   forget(rule: Rule, key: string, now: number): void {
-    this.table(rule).forget(key, now)
+    this.tableOf(rule).forget(key, now)
     this.blocks?.forget(key)
     this.holds?.forget(key)
     if (this.resets.size >= MOST_RESETS) {
@@ -109,10 +112,11 @@ export class MemorySpace implements Space {
   }
 
   /**
-   * Writes into a charge, whose key its table has found, whether it passes, and if not, when. A booking is made at once,
-   * as it is always alone.
+   * Writes into the charge that was found whether it passes, and if not, when. A booking is made at once, as it is always
+   * alone.
    */
-  judge(table: StateTable, charge: Charge, intent: Intent, now: number): void {
+  judge(charge: Charge, intent: Intent, now: number): void {
+    const table = this.table!
     charge.at = now
     if (this.plain) table.judge(charge, charge.cost, now)
     else this.judgeWithExtras(table, charge, now)
@@ -151,11 +155,12 @@ export class MemorySpace implements Space {
    * Takes the charge that was judged, or leaves it: `taken` is what `isTaken` says once all charges of the question are
    * judged. Then it writes what is counted and until when. A refusal may start a block.
    */
-  conclude(table: StateTable, charge: Charge, taken: boolean, intent: Intent, now: number): void {
+  conclude(charge: Charge, taken: boolean, intent: Intent, now: number): void {
+    const table = this.table!
     if (taken) this.take(table, charge, intent, now)
     else if (!charge.allowed && intent.strikes) this.strike(charge, now)
-    if (this.plain) table.describe(charge, now)
-    else this.describeWithExtras(table, charge, now)
+    if (!this.plain) this.describeWithExtras(table, charge, now)
+    else if (!charge.taken) table.describe(charge, now)
   }
 
   private take(table: StateTable, charge: Charge, intent: Intent, now: number): void {
@@ -195,10 +200,11 @@ export class MemorySpace implements Space {
 
   inspect(limit: Limit, rule: Rule, key: string, now: number): KeyInspection {
     const look = new Charge(limit, rule, key, 0, ENFORCED)
-    const table = this.table(rule)
-    table.find(key, now)
-    this.judge(table, look, LOOK, now)
-    this.conclude(table, look, false, LOOK, now)
+    this.context.hash.of(key)
+    this.find(rule, now)
+    this.judge(look, LOOK, now)
+    this.conclude(look, false, LOOK, now)
+    const table = this.tableOf(rule)
     table.locate(look, now)
     const blockedUntil = this.blocks?.until(key, now) ?? 0
     return {
@@ -213,7 +219,7 @@ export class MemorySpace implements Space {
 
   change(change: Change, now: number): number {
     const { charge } = change
-    const table = this.table(charge.rule)
+    const table = this.tableOf(charge.rule)
     this.heldFor(charge.key, now) // settles what has expired, before anything else happens to the key
     switch (change.type) {
       case 'refund': {
@@ -283,7 +289,7 @@ export class MemorySpace implements Space {
    * charged.
    */
   private charge(charge: Charge, cost: number, least: number, now: number): number {
-    const table = this.table(charge.rule)
+    const table = this.tableOf(charge.rule)
     table.locate(charge, now)
     const room = 2 * charge.rule.limit - table.countedFor(charge, now) - this.heldFor(charge.key, now)
     const charged = Math.min(cost, Math.max(least, room))

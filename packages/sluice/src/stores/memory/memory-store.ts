@@ -7,7 +7,6 @@ import type { KeyInspection } from '../inspection.ts'
 import type { Space } from '../limit.ts'
 import type { Change, Question, Store } from '../store.ts'
 import { StoreTime } from '../store-time.ts'
-import type { StateTable } from './kinds/state-table.ts'
 import { MemorySpace } from './memory-space.ts'
 import { Sweeper } from './sweeper.ts'
 import { type KeyBudget, newBudget } from './table/key-table.ts'
@@ -67,8 +66,6 @@ class InProcess implements MemoryStore {
   private readonly context: MemoryContext
   private readonly spaces = new Map<string, MemorySpace>()
   private readonly sweeper: Sweeper
-  /** The tables of the charges of one question, while it is asked. */
-  private readonly tables: StateTable[] = []
 
   constructor(clock: Clock, maxKeys: number, { onOverflow, onClockSetBack }: MemoryStoreOptions) {
     this.time = new StoreTime(clock, ticks => onClockSetBack?.(ticks / TICKS_PER_MS))
@@ -105,29 +102,23 @@ class InProcess implements MemoryStore {
   ask(question: Question): void {
     const { charges, intent } = question
     const now = this.time.read()
-    const { tables } = this
     const { hash } = this.context
     // All keys are looked up first, so that the processor fetches their states in parallel. Limits often share a key.
     let key: string | undefined
-    for (let i = 0; i < charges.length; i++) {
-      const charge = charges[i]!
+    for (const charge of charges) {
       if (charge.key !== key) {
         key = charge.key
         hash.of(key)
       }
-      const table = spaceOf(charge).table(charge.rule)
-      table.keys.findHashed(now)
-      tables[i] = table
+      spaceOf(charge).find(charge.rule, now)
     }
     let refused = 0
-    for (let i = 0; i < charges.length; i++) {
-      const charge = charges[i]!
-      spaceOf(charge).judge(tables[i]!, charge, intent, now)
+    for (const charge of charges) {
+      spaceOf(charge).judge(charge, intent, now)
       if (!charge.allowed && charge.role === ENFORCED) refused++
     }
-    for (let i = 0; i < charges.length; i++) {
-      const charge = charges[i]!
-      spaceOf(charge).conclude(tables[i]!, charge, isTaken(charge, charges, refused), intent, now)
+    for (const charge of charges) {
+      spaceOf(charge).conclude(charge, isTaken(charge, charges, refused), intent, now)
     }
     this.sweeper.keep()
     question.done()

@@ -1,3 +1,4 @@
+import type { BucketRule } from '../../../algorithms/bucket.ts'
 import * as bucket from '../../../algorithms/bucket.ts'
 import type { Charge } from '../../charge.ts'
 import { bucketData, type LimitData } from '../../inspection.ts'
@@ -10,7 +11,6 @@ const FAR = 2 ** 52
 /** Bookings may raise a level up to here: one more on top is still exact. */
 const MAX_BOOKED = 2 ** 51
 
-type BucketRule = bucket.BucketRule
 type BucketCharge = Charge<BucketRule>
 
 /**
@@ -39,8 +39,9 @@ export class BucketTable extends StateTable<BucketRule> {
     bucket.decide(this.level, rule, now, cost, charge)
   }
 
-  take({ rule }: BucketCharge, cost: number, now: number): void {
-    this.write(now, bucket.add(this.level, rule, cost))
+  take(charge: BucketCharge, cost: number, now: number): void {
+    this.write(now, bucket.add(this.level, charge.rule, cost))
+    this.describe(charge, now)
   }
 
   describe(charge: BucketCharge, now: number): void {

@@ -1,3 +1,4 @@
+import type { FixedRule } from '../../../algorithms/fixed-window.ts'
 import * as fixed from '../../../algorithms/fixed-window.ts'
 import { stableHash } from '../../../hash.ts'
 import type { Charge } from '../../charge.ts'
@@ -6,7 +7,6 @@ import type { TableSegment } from '../table/key-table.ts'
 import type { MemoryContext } from '../table/pooled-key-table.ts'
 import { StateTable } from './state-table.ts'
 
-type FixedRule = fixed.FixedRule
 type FixedCharge = Charge<FixedRule>
 
 /** Fixed windows. A key keeps the tick at which its window ends, and the count. */
@@ -34,8 +34,9 @@ export class FixedTable extends StateTable<FixedRule> {
     fixed.decide(this.count, this.endAt, rule, cost, charge)
   }
 
-  take(_charge: FixedCharge, cost: number, now: number): void {
+  take(charge: FixedCharge, cost: number, now: number): void {
     this.write(now, this.count + cost)
+    this.describe(charge, now)
   }
 
   describe(charge: FixedCharge, now: number): void {

@@ -1,3 +1,4 @@
+import type { LogRule } from '../../../algorithms/sliding-log.ts'
 import * as log from '../../../algorithms/sliding-log.ts'
 import type { Charge } from '../../charge.ts'
 import { type LimitData, logData } from '../../inspection.ts'
@@ -11,7 +12,6 @@ const RING_BYTES = 130
 /** How many times all pooled rings together may hold. */
 const POOLED_TIMES = 2 ** 20
 
-type LogRule = log.LogRule
 type LogCharge = Charge<LogRule>
 
 /** Sliding logs. A key keeps the tick of its newest time, and the handle of its ring. */
@@ -52,13 +52,14 @@ export class LogTable extends StateTable<LogRule> {
     charge.retryAt = (ring.count === 0 ? now : ring.at(0)) + charge.rule.windowTicks
   }
 
-  take({ rule }: LogCharge, cost: number, now: number): void {
+  take(charge: LogCharge, cost: number, now: number): void {
     const at = this.keys.make(now)
     const { cells } = this.keys.segment
     if (this.ring === this.freshRing) this.addRing(new log.Ring(), cells, at)
     cells[at] = Math.max(cells[at]!, now)
-    this.ring.push(now, cost, rule.limit)
+    this.ring.push(now, cost, charge.rule.limit)
     this.rings.weigh(this.handle, bytesOf(this.ring))
+    this.describe(charge, now)
   }
 
   describe(charge: LogCharge, now: number): void {

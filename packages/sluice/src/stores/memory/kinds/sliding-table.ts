@@ -1,3 +1,4 @@
+import type { SlidingRule } from '../../../algorithms/sliding-window.ts'
 import * as sliding from '../../../algorithms/sliding-window.ts'
 import type { Charge } from '../../charge.ts'
 import { type LimitData, slidingData } from '../../inspection.ts'
@@ -5,7 +6,6 @@ import type { TableSegment } from '../table/key-table.ts'
 import type { MemoryContext } from '../table/pooled-key-table.ts'
 import { StateTable } from './state-table.ts'
 
-type SlidingRule = sliding.SlidingRule
 type SlidingCharge = Charge<SlidingRule>
 
 /** Sliding windows. A key keeps the index of its newest sub-window, and the ring of counts. */
@@ -35,11 +35,13 @@ export class SlidingTable extends StateTable<SlidingRule> {
     sliding.decide(this.count, this.cells, this.offset, rule, now, cost, charge)
   }
 
-  take({ rule }: SlidingCharge, cost: number, now: number): void {
+  take(charge: SlidingCharge, cost: number, now: number): void {
     this.offset = this.keys.make(now)
     this.cells = this.keys.segment.cells
-    sliding.add(this.cells, this.offset, rule, now, cost)
+    const index = sliding.add(this.cells, this.offset, charge.rule, now, cost)
     this.count += cost
+    charge.used = this.count
+    charge.resetAt = sliding.outAt(charge.rule, index)
   }
 
   describe(charge: SlidingCharge, now: number): void {

@@ -1,3 +1,4 @@
+import type { SlotsRule } from '../../../algorithms/concurrency.ts'
 import * as slots from '../../../algorithms/concurrency.ts'
 import type { Charge } from '../../charge.ts'
 import { type LimitData, slotsData } from '../../inspection.ts'
@@ -12,7 +13,6 @@ const HOLDER_BYTES = 120
 /** How many holders a queue that keys share may have. */
 const MOST_POOLED = 16
 
-type SlotsRule = slots.SlotsRule
 type SlotsCharge = Charge<SlotsRule>
 
 /** Concurrency slots. A key keeps the last expiry, and the handle of its queue of holders. */
@@ -66,6 +66,7 @@ export class SlotsTable extends StateTable<SlotsRule> {
     charge.hold = this.queue.acquire(cost, now + charge.rule.ttlTicks)
     cells[at] = this.queue.lastExpiry
     this.queues.weigh(this.handle, bytesOf(this.queue))
+    this.describe(charge, now)
   }
 
   describe(charge: SlotsCharge, now: number): void {

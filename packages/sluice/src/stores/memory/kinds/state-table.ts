@@ -8,8 +8,8 @@ import { type MemoryContext, PooledKeyTable, type PoolOwner } from '../table/poo
  * The state of all keys of one limit under rules of one shape. Each kind of rule has a subclass, which says what the
  * numbers of a key mean and calls the kernel.
  *
- * A decision calls `find`, `judge`, `take` if it passes, then `describe`. `find` looks the key up once, and the table
- * remembers it until the next `find`.
+ * A decision calls `find`, `judge`, then `take` if it passes or `describe` if not. `find` looks the key up once, and the
+ * table remembers it until the next `find`.
  */
 export abstract class StateTable<R extends Rule = Rule> implements PoolOwner {
   readonly keys: PooledKeyTable
@@ -40,10 +40,10 @@ export abstract class StateTable<R extends Rule = Rule> implements PoolOwner {
   /** Reads the state of the key that was found, and writes whether `cost` passes, and if not, when. */
   abstract judge(charge: Charge<R>, cost: number, now: number): void
 
-  /** Takes the cost from the key whose state was read. */
+  /** Takes the cost from the key whose state was read, and writes what is counted then, and until when. */
   abstract take(charge: Charge<R>, cost: number, now: number): void
 
-  /** Writes what is counted now, and until when. */
+  /** Writes what is counted for the key whose state was read, and until when. */
   abstract describe(charge: Charge<R>, now: number): void
 
   /** What is counted now, in requests, rounded up: more than the limit after an overdraft. */

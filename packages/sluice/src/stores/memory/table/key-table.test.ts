@@ -16,7 +16,7 @@ class Modelled implements TableOwner {
   put(id: number, hi: number, lo: number, idleAt: number, now: number): void {
     if (this.model.has(id)) return
     const offset = this.table.insert(hi, lo, this, now)
-    const { cells } = this.table.segment
+    const { cells } = this.table.segmentOf(hi)
     expect(cells.slice(offset, offset + this.table.width).every(cell => cell === 0)).toBe(true)
     cells[offset] = idleAt
     cells[offset + this.table.width - 1] = id
@@ -25,8 +25,8 @@ class Modelled implements TableOwner {
 
   take(id: number): void {
     const { hi, lo } = this.model.get(id)!
-    const at = this.table.find(hi, lo)
-    this.table.remove(this.table.segment, at)
+    const segment = this.table.segmentOf(hi)
+    this.table.remove(segment, this.table.find(segment, hi, lo))
     this.model.delete(id)
   }
 
@@ -42,11 +42,12 @@ class Modelled implements TableOwner {
   check(absent: Iterable<{ hi: number; lo: number }> = []): void {
     expect([this.table.size, this.room.live]).toEqual([this.model.size, this.model.size])
     for (const [id, { hi, lo, idleAt }] of this.model) {
-      const offset = this.table.find(hi, lo)
-      const { cells } = this.table.segment
+      const segment = this.table.segmentOf(hi)
+      const offset = this.table.find(segment, hi, lo)
+      const { cells } = segment
       expect([cells[offset], cells[offset + this.table.width - 1]]).toEqual([idleAt, id])
     }
-    for (const { hi, lo } of absent) expect(this.table.find(hi, lo)).toBe(-1)
+    for (const { hi, lo } of absent) expect(this.table.find(this.table.segmentOf(hi), hi, lo)).toBe(-1)
   }
 
   get slots(): number {

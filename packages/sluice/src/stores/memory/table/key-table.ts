@@ -9,8 +9,6 @@
 export class KeyTable {
   readonly width: number
   readonly segments: TableSegment[]
-  /** The segment of the key last looked up, whether or not it is there. */
-  segment: TableSegment
   private readonly stride: number
   private readonly largest: number
   /** The first segment: the only one until it splits. */
@@ -31,16 +29,14 @@ export class KeyTable {
     this.budget = budget
     this.extraBytes = ((width - 1) * KEY_BYTES) / 2
     this.root = new TableSegment(SMALLEST, this.stride, 0, 0)
-    this.segment = this.root
     this.segments = [this.root]
     this.directory = [this.root]
   }
 
-  /** Where the doubles of a key are in the cells of its `segment`, or -1. `lo` is never 0, which marks a free slot. */
-  find(hi: number, lo: number): number {
-    const segment = this.segmentOf(hi)
-    this.segment = segment
-    const { words, mask } = segment
+  /**
+   * Where the doubles of a key are in the cells of its segment, or -1. `lo` is never 0, which marks a free slot.
+   */
+  find({ words, mask }: TableSegment, hi: number, lo: number): number {
     const step = this.stride << 1
     // `Math.imul` and `| 0` keep these numbers 32-bit integers, which spares the engine overflow checks.
     for (let slot = lo & mask; ; slot = (slot + 1) & mask) {
@@ -51,14 +47,14 @@ export class KeyTable {
     }
   }
 
-  /** A small table has one segment and needs no hash to find it. */
-  private segmentOf(hi: number): TableSegment {
+  /** The segment of a key, whether or not the key is there. A small table has one and needs no hash to find it. */
+  segmentOf(hi: number): TableSegment {
     return this.depth === 0 ? this.root : this.directory[(hi >>> 1) >>> (31 - this.depth)]!
   }
 
   /**
    * Makes a slot for a key that `find` has not found; its doubles are 0. The key takes over the first idle slot on its
-   * way. So a table of keys that come and go neither grows nor needs cleaning. `segment` may change.
+   * way. So a table of keys that come and go neither grows nor needs cleaning. The key may get another segment.
    */
   insert(hi: number, lo: number, owner: TableOwner, now: number): number {
     let segment = this.segmentOf(hi)
@@ -72,7 +68,6 @@ export class KeyTable {
       if (this.extraBytes > 0) occupy(this.budget, this.extraBytes)
       offset = place(segment, this.stride, hi, lo)
     }
-    this.segment = segment
     // Not `fill`: for one double that call takes 26 ns, and this two.
     for (let i = 0; i < this.width; i++) segment.cells[offset + i] = 0
     return offset

@@ -49,7 +49,7 @@ export class PooledKeyTable {
   constructor(width: number, owner: PoolOwner, context: MemoryContext, poolSize = POOL_SIZE) {
     this.poolSize = Math.min(poolSize, POOL_SIZE)
     this.table = new KeyTable(width, context.budget)
-    this.segment = this.table.segment
+    this.segment = this.table.segmentOf(0)
     this.owner = owner
     this.context = context
   }
@@ -64,8 +64,8 @@ export class PooledKeyTable {
     const { hash, budget } = this.context
     this.hi = hash.hi
     this.lo = hash.lo
-    this.at = this.table.find(this.hi, this.lo)
-    this.segment = this.table.segment
+    this.segment = this.table.segmentOf(this.hi)
+    this.at = this.table.find(this.segment, this.hi, this.lo)
     this.pooled = false
     if (this.at < 0 && (this.pool !== undefined || budget.live >= budget.max)) this.at = this.findPooled(now)
     return this.at
@@ -75,7 +75,7 @@ export class PooledKeyTable {
   make(now: number): number {
     if (this.at >= 0) return this.at
     this.at = this.table.insert(this.hi, this.lo, this.owner, now)
-    this.segment = this.table.segment
+    this.segment = this.table.segmentOf(this.hi)
     return this.at
   }
 
@@ -99,20 +99,20 @@ export class PooledKeyTable {
     const { budget } = this.context
     const index = this.hi & (this.poolSize - 1)
     const pool = this.pool ?? new KeyTable(this.table.width, boundless())
-    const pooled = pool.find(index << 20, index + 1)
-    const { segment } = pool
+    const segment = pool.segmentOf(index << 20)
+    const pooled = pool.find(segment, index << 20, index + 1)
     const inUse = pooled >= 0 && segment.cells[pooled]! > this.owner.idleUpTo(segment, now)
     if (budget.live < budget.max) {
       if (!inUse) return -1
       const own = this.table.insert(this.hi, this.lo, this.owner, now)
-      this.segment = this.table.segment
+      this.segment = this.table.segmentOf(this.hi)
       if (this.owner.copy(segment, pooled, this.segment, own, now)) return own
       this.table.remove(this.segment, own)
     }
     this.context.overflowed()
     this.pool = pool
     const at = pooled >= 0 ? pooled : pool.insert(index << 20, index + 1, this.owner, now)
-    this.segment = pool.segment
+    this.segment = pool.segmentOf(index << 20)
     this.pooled = true
     return at
   }
