@@ -38,7 +38,7 @@ describe('a breakpoint', () => {
   test('is there for each part of the line', () => expect(breakpoints.length).toBeGreaterThan(12))
 
   test.each(breakpoints)('in %s, function %s, can be set', (file, name) => {
-    const declared = new RegExp(`^(export )?( {2}(async )?|(async )?function )${name}\\b[<(]`, 'm')
+    const declared = new RegExp(`^(export )?( {2}((async|get) )?|(async )?function )${name}\\b[<(]`, 'm')
     expect(declared.test(read(LIBRARY + file))).toBe(true)
   })
 })
