@@ -7,23 +7,15 @@ import { inTime } from '../lookup.ts'
 import { allOf, andThen, type Maybe } from '../maybe.ts'
 import type { Charge } from '../stores/charge.ts'
 import type { KeyInspection } from '../stores/inspection.ts'
-import { type Answer, type Change, type Intent, LOOK, type Mode, reserving, type Store, TAKE } from '../stores/store.ts'
+import { type Answer, type Change, LOOK, type Mode, reserving, type Store, TAKE } from '../stores/store.ts'
 import { type Warning, warnOnce } from '../warning.ts'
 import { Changes } from './changes.ts'
 import { ChargedDecision, limitOf } from './charged-decision.ts'
 import { Charging, type LateCharges } from './charging.ts'
+import { DecisionPath, refundsOf } from './decision-path.ts'
 import { type LimitInspection, limitInspection } from './inspection.ts'
 import { splitLayers } from './layers.ts'
-import type {
-  CostOption,
-  Limiter,
-  LimiterEvent,
-  LimiterOptions,
-  NamedLimits,
-  Observer,
-  WaitOptions,
-} from './limiter.ts'
-import { LimiterStores } from './limiter-stores.ts'
+import type { CostOption, Limiter, LimiterOptions, NamedLimits, WaitOptions } from './limiter.ts'
 import {
   type AskFunction,
   askAtOnce,
@@ -41,11 +33,11 @@ import { namedLimits, Operations } from './operations.ts'
 import { checkLimiterOptions, storeFor } from './options.ts'
 import { Outage } from './outage/outage.ts'
 import { chargesOf, type Reservation, reservationOf, type SavedReservation } from './reservation.ts'
-import { ShadowReport, type ShadowState } from './shadow-report.ts'
+import type { ShadowState } from './shadow-report.ts'
 import { PromisedWaiter, type Waiter } from './waiting/waiter.ts'
 import { Waiting } from './waiting/waiting.ts'
 
-/** The limiter: finds the limits that apply to a subject, asks the store once, and returns one decision. */
+/** The limiter as its users hold it: checks what they pass, and hands each call to the part that does it. */
 export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   readonly name: string
   readonly warn: LimitContext['warn']
@@ -53,19 +45,12 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   private readonly charging: Charging<S>
   private readonly store: Store
   private readonly ownStore: boolean
-  /** Everything that observes decisions. */
-  private readonly observers: readonly Observer<S>[]
-  private readonly onEvent: ((event: LimiterEvent) => void) | undefined
   /** `'async'` if any of its stores is: then every answer is a promise. */
   private readonly mode: Mode
-  /** The limiter's only store, if it has one only and that is in process. */
-  private readonly inline: Store | undefined
   private readonly changes: Changes
   private readonly operations: Operations<S>
-  private readonly stores: LimiterStores
-  /** Only for stores that may be away: an in-process store never is. */
   private readonly outage: Outage | undefined
-  private readonly report = new ShadowReport()
+  private readonly path: DecisionPath<S>
   private waiting: Waiting | undefined
 
   /** `ask` is for functions that keep a deadline of their own. */
@@ -78,8 +63,6 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     checkLimiterOptions(options, limits, shortForm)
     const { name = 'default', prefix = 'sluice', onDecision, observers = [], onEvent } = options
     this.name = name
-    this.observers = onDecision === undefined ? observers : [onDecision, ...observers]
-    this.onEvent = onEvent
     this.ownStore = options.store === undefined
     this.store = storeFor(options, name)
     this.changes = new Changes(
@@ -106,19 +89,26 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     }
     const bound = Object.entries(split.limits).map(([limit, one]) => bindLimit(limit, one, context))
     checkReplaces(bound)
-    this.stores = new LimiterStores(stores, this.changes)
-    this.inline = this.mode === 'sync' && stores.length === 1 ? stores[0] : undefined
     this.outage = this.mode === 'sync' ? undefined : new Outage(this.store.clock, name, this.changes, onEvent)
     this.charging = new Charging(bound, split.layers, shortForm, options.select)
     this.operations = new Operations(this.charging, this.changes)
+    this.path = new DecisionPath({
+      charging: this.charging,
+      stores,
+      changes: this.changes,
+      outage: this.outage,
+      observers: onDecision === undefined ? observers : [onDecision, ...observers],
+      clock: this.store.clock,
+      nothingApplied: () => onEvent?.({ type: 'nothing-applied', limiter: name }),
+    })
   }
 
   consume(subject: S, options?: CostOption): Answer<M, Decision> {
-    return this.answer(this.decide(subject, costOf('consume', options), TAKE))
+    return this.answer(this.path.decide(subject, costOf('consume', options), TAKE))
   }
 
   peek(subject: S, options?: CostOption): Answer<M, Decision> {
-    return this.answer(this.decide(subject, costOf('peek', options), LOOK))
+    return this.answer(this.path.decide(subject, costOf('peek', options), LOOK))
   }
 
   refund(target: Decision | S, options?: { cost: number }): Answer<M, void> {
@@ -153,7 +143,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     const cost = checkCost(options.cost)
     const holdTicks = parseDuration(options.ttl, 'reserve ttl', { min: 1 }, 'SLUICE_BAD_TTL') * TICKS_PER_MS
     const reserved = (decision: Decision) => this.reservation(decision, cost)
-    return this.answer(andThen(this.decide(subject, cost, reserving(holdTicks)), reserved))
+    return this.answer(andThen(this.path.decide(subject, cost, reserving(holdTicks)), reserved))
   }
 
   resume(saved: SavedReservation): Reservation<M> {
@@ -172,11 +162,11 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   }
 
   wait(subject: S, options: WaitOptions = {}): Promise<Decision> {
-    const off = this.offList()
+    const off = this.path.offList()
     const waited = new Promise<ChargedDecision>(resolve => {
       this.enter(new PromisedWaiter(resolve), subject, options, off)
     })
-    return off === undefined ? waited : waited.then(decision => this.notify(decision, subject, off))
+    return off === undefined ? waited : waited.then(decision => this.path.notify(decision, subject, off))
   }
 
   /** Adds a waiter, which is told its end and any error in the options without a promise. */
@@ -189,7 +179,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
       const charges = (off?: string[]) => this.charging.all(subject, cost, off, undefined, late)
       const entered = andThen(charges(off), first => {
         signal?.throwIfAborted()
-        if (first.length === 0) waiter.decided(this.unlimited(subject, TAKE, undefined))
+        if (first.length === 0) waiter.decided(this.path.unlimited(subject, TAKE, undefined))
         else this.waitingRoom().start(waiter, first, () => charges(), maxWaitMs, signal)
       })
       if (entered instanceof Promise) entered.catch(error => waiter.failed(error))
@@ -201,7 +191,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   private waitingRoom(): Waiting {
     this.waiting ??= new Waiting({
       clock: this.store.clock,
-      ask: (charges, intent) => this.ask(charges, intent),
+      ask: (charges, intent) => this.path.ask(charges, intent),
       giveBack: charges => this.changes.makeLater(refundsOf(charges)),
     })
     return this.waiting
@@ -239,7 +229,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   }
 
   shadows(): ShadowState[] {
-    return this.report.read()
+    return this.path.report.read()
   }
 
   get limits(): readonly BoundLimit<S>[] {
@@ -255,99 +245,14 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     return this.answer(closed)
   }
 
+  /** The refusal of the limits that need neither a look-up nor a store elsewhere; undefined if they let it pass. */
+  refusedAtOnce(subject: S): Maybe<Decision | undefined> {
+    return this.path.refusedAtOnce(subject, 1, TAKE)
+  }
+
   private reservation(decision: Decision, cost: number): Reservation<M> {
     const amend = (changes: readonly Change[]) => this.changes.makeIfPossible(changes)
     return reservationOf(decision, cost, amend, limit => this.charging.allNamed(limit))
-  }
-
-  private decide(subject: S, cost: number, intent: Intent): Maybe<Decision> {
-    const { charging } = this
-    if (charging.someLate) {
-      return andThen(
-        this.refusedAtOnce(subject, cost, intent),
-        refused => refused ?? this.decideAll(subject, cost, intent),
-      )
-    }
-    return this.decideAll(subject, cost, intent)
-  }
-
-  /**
-   * The refusal of the limits that need neither a look-up nor a store elsewhere; undefined if they let the request pass.
-   * So requests that they refuse cause no look-ups.
-   */
-  refusedAtOnce(subject: S, cost = 1, intent = TAKE): Maybe<Decision | undefined> {
-    const { charging } = this
-    const early = charging.applying(subject).filter(limit => !limit.isLate && limit.store.mode === 'sync')
-    if (early.length === 0) return undefined
-    const ask = (how: Intent, off?: string[]) =>
-      andThen(charging.all(subject, cost, off, early), charges =>
-        charges.length === 0 ? undefined : this.ask(charges, how),
-      )
-    return andThen(ask(LOOK), look => {
-      if (look === undefined || look.allowed || !intent.take) return look?.allowed === false ? look : undefined
-      const off = this.offList()
-      // Only a request that would take can start a block.
-      return andThen(ask(TAKE, off), decision => {
-        if (decision === undefined) return undefined
-        if (!decision.allowed) return this.tell(decision, subject, off)
-        this.changes.makeLater(refundsOf(decision.charges))
-        return undefined
-      })
-    })
-  }
-
-  private decideAll(subject: S, cost: number, intent: Intent): Maybe<Decision> {
-    const off = this.offList()
-    const charges = this.charging.all(subject, cost, off)
-    return charges instanceof Promise
-      ? charges.then(found => this.decideOn(found, subject, intent, off))
-      : this.decideOn(charges, subject, intent, off)
-  }
-
-  private decideOn(charges: readonly Charge[], subject: S, intent: Intent, off: string[] | undefined): Maybe<Decision> {
-    if (charges.length === 0) return this.unlimited(subject, intent, off)
-    const decision = this.ask(charges, intent)
-    if (!intent.take || (this.observers.length === 0 && !this.charging.someShadow)) return decision
-    return decision instanceof Promise
-      ? decision.then(made => this.tell(made, subject, off))
-      : this.tell(decision, subject, off)
-  }
-
-  private tell(decision: ChargedDecision, subject: S, off: string[] | undefined): ChargedDecision {
-    this.report.record(decision.charges)
-    return this.notify(decision, subject, off)
-  }
-
-  private ask(charges: readonly Charge[], intent: Intent): Maybe<ChargedDecision> {
-    const { inline, outage } = this
-    if (inline !== undefined) {
-      const decision = new ChargedDecision(charges, intent)
-      inline.ask(decision)
-      return decision
-    }
-    const someBlocked = this.changes.kept.refuse(charges)
-    return andThen(
-      this.stores.ask(charges, intent, someBlocked),
-      decided => new ChargedDecision(outage === undefined ? decided : outage.settled(decided, intent), intent),
-    )
-  }
-
-  private unlimited(subject: S, intent: Intent, off: string[] | undefined): ChargedDecision {
-    const decision = new ChargedDecision(NO_CHARGES, intent, this.store.clock.now())
-    this.onEvent?.({ type: 'nothing-applied', limiter: this.name })
-    return intent.take ? this.notify(decision, subject, off) : decision
-  }
-
-  /** The list of limits that are off. It is kept only if something observes decisions. */
-  private offList(): string[] | undefined {
-    return this.observers.length === 0 ? undefined : []
-  }
-
-  private notify(decision: ChargedDecision, subject: S, off: string[] | undefined): ChargedDecision {
-    if (off === undefined) return decision
-    decision.off = off
-    for (const observe of this.observers) observe(decision, subject)
-    return decision
   }
 
   /** Returns a promise if a store of the limiter answers later. The cast claims one thing: `mode` is what `M` says. */
@@ -356,13 +261,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   }
 }
 
-const NO_CHARGES: readonly Charge[] = []
-
 function nothing(): void {}
-
-function refundsOf(charges: readonly Charge[]): Change[] {
-  return charges.filter(charge => charge.taken).map(charge => ({ type: 'refund', charge }))
-}
 
 function costOf(call: string, options: CostOption | undefined): number {
   if (options === undefined) return 1
