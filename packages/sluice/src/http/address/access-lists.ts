@@ -12,8 +12,8 @@ export class AccessLists {
     this.isEmpty = allow === undefined && deny === undefined
   }
 
-  of(address: string): 'denied' | 'allowed' | undefined {
+  of(address: string): 'denied' | 'exempt' | undefined {
     if (this.deny?.has(address) === true) return 'denied'
-    return this.allow?.has(address) === true ? 'allowed' : undefined
+    return this.allow?.has(address) === true ? 'exempt' : undefined
   }
 }
