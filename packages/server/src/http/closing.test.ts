@@ -25,7 +25,7 @@ test('what was asked before is answered, and then its connection is closed, thou
   await closed
 })
 
-test('so is what follows it too soon, which is not answered', async () => {
+test('what was sent before the answer is answered too, and then the connection is closed', async () => {
   const door = await openDoor({ checksWait: true })
   const client = await connected(door.port)
   client.send(CHECK)
@@ -33,7 +33,14 @@ test('so is what follows it too soon, which is not answered', async () => {
   client.send(CHECK)
   const closed = door.close(LONG_MS)
   door.answer()
-  expect((await client.untilClosed()).match(/^HTTP/gm)).toHaveLength(1)
+  await until('the second is asked', async () => door.waiting === 1)
+  door.answer()
+  expect((await client.untilClosed()).match(/HTTP.*OK|Connection: \S+/g)).toEqual([
+    'HTTP/1.1 200 OK',
+    'Connection: keep-alive',
+    'HTTP/1.1 200 OK',
+    'Connection: close',
+  ])
   await closed
 })
 
