@@ -94,6 +94,8 @@ const FOREIGN_NAMES: Readonly<Record<string, readonly string[]>> = {
   redis: ['store'],
   storeclient: ['store'],
   timeout: ['maxWait', 'deadline'],
+  maxqueuesize: ['maxQueue'],
+  highwater: ['maxQueue', 'maxBacklog'],
   milliseconds: ['for', 'window'],
 }
 

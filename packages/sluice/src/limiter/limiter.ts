@@ -80,6 +80,11 @@ export interface CostOption {
 export interface WaitOptions extends CostOption {
   /** A request that would wait longer is refused at once. Without it, a request waits as long as it takes. */
   maxWait?: Duration
+  /**
+   * How many may wait for the same keys in this process when the request comes. It is refused at once if it would have to
+   * wait behind as many; 0 lets it not wait at all.
+   */
+  maxQueue?: number
   signal?: AbortSignal
 }
 

@@ -172,15 +172,19 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   /** Adds a waiter, which is told its end and any error in the options without a promise. */
   enter(waiter: Waiter, subject: S, options: WaitOptions, off?: string[]): void {
     try {
-      const { maxWait, signal, cost: given = 1 } = checkOptions('wait', options, ['cost', 'maxWait', 'signal'])
+      const known = ['cost', 'maxWait', 'maxQueue', 'signal']
+      const { maxWait, maxQueue = Infinity, signal, cost: given = 1 } = checkOptions('wait', options, known)
       const cost = checkCost(given)
       const maxWaitMs = maxWait === undefined ? Infinity : parseDuration(maxWait, 'wait maxWait')
+      if (maxQueue !== Infinity && !(Number.isSafeInteger(maxQueue) && maxQueue >= 0)) {
+        throw expected('SLUICE_BAD_OPTION', 'wait maxQueue as a whole number, 0 or more', maxQueue)
+      }
       const late: LateCharges<S> | undefined = this.charging.someLate ? new Map() : undefined
       const charges = (off?: string[]) => this.charging.all(subject, cost, off, undefined, late)
       const entered = andThen(charges(off), first => {
         signal?.throwIfAborted()
         if (first.length === 0) waiter.decided(this.path.unlimited(subject, TAKE, undefined))
-        else this.waitingRoom().start(waiter, first, () => charges(), maxWaitMs, signal)
+        else this.waitingRoom().start(waiter, first, { charges: () => charges(), maxWaitMs, maxQueue }, signal)
       })
       if (entered instanceof Promise) entered.catch(error => waiter.failed(error))
     } catch (error) {

@@ -20,6 +20,11 @@ export class Bookings {
     this.giveBack = giveBack
   }
 
+  /** How many wait for this limit and key. */
+  sizeOf({ limit, key }: Charge): number {
+    return this.queues.get(limit.space)?.get(key)?.size ?? 0
+  }
+
   /** Adds a waiter that starts when `charge` allows: the one of `charges` that starts last. */
   add(waiter: Waiter, charges: readonly Charge[], charge: Charge): void {
     for (const one of charges) one.retryAt = startOf(one)

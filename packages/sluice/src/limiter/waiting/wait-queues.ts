@@ -79,6 +79,8 @@ class WaitQueue extends WaitList {
   private askAgain = false
   /** The tick at which the first waiter asks again; 0 while it is unknown. */
   private turnAt = 0
+  /** Those who came, or whose time ran out, while a question was on its way: its answer says whether they must wait. */
+  private unsettled: Set<Waiter> | undefined = undefined
 
   constructor(timers: TimerQueue, ask: AskForWaiter, outcome: WaitOutcome, emptied: () => void) {
     super()
@@ -89,16 +91,41 @@ class WaitQueue extends WaitList {
   }
 
   join(waiter: Waiter): void {
-    const { deadline } = waiter.request!
     this.append(waiter)
     if (this.first === waiter) this.advance()
-    else if (this.turnAt > deadline) this.refuse(waiter)
-    else if (deadline < Infinity) this.timers.add(waiter, deadline)
+    else if (this.isAsking) this.settleLater(waiter)
+    else this.stay(waiter, this.size - 1)
   }
 
   due(waiter: Waiter): void {
     if (this.first === waiter) this.advance()
+    else if (this.isAsking) this.settleLater(waiter)
     else this.refuse(waiter)
+  }
+
+  /** Lets a waiter wait behind so many others, or refuses it. */
+  private stay(waiter: Waiter, ahead: number): void {
+    const { deadline, maxQueue } = waiter.request!
+    if (this.turnAt > deadline || ahead >= maxQueue) this.refuse(waiter)
+    else if (deadline < Infinity) this.timers.add(waiter, deadline)
+  }
+
+  private settleLater(waiter: Waiter): void {
+    this.unsettled ??= new Set()
+    this.unsettled.add(waiter)
+  }
+
+  /** The first waiter must wait, so all others must, too. */
+  private settle(first: Waiter): void {
+    const { unsettled } = this
+    if (unsettled === undefined) return
+    this.unsettled = undefined
+    unsettled.delete(first)
+    let ahead = this.size - unsettled.size
+    for (const waiter of unsettled) {
+      this.stay(waiter, ahead)
+      if (waiter.list === this) ahead++
+    }
   }
 
   /**
@@ -139,14 +166,15 @@ class WaitQueue extends WaitList {
   private answered(waiter: Waiter, decision: ChargedDecision | undefined): boolean {
     const goesOn = decision === undefined || this.decided(waiter, decision)
     this.isAsking = false
+    if (!goesOn) this.settle(waiter)
     this.forgetIfEmpty()
     return goesOn
   }
 
   private decided(waiter: Waiter, decision: ChargedDecision): boolean {
-    if (!decision.allowed) {
-      if (this.askAgain) return true
-      const { deadline } = waiter.request!
+    const { deadline, maxQueue } = waiter.request!
+    if (!decision.allowed && this.askAgain) return true
+    if (!decision.allowed && maxQueue > 0) {
       const retryAt = toTicks(decision.at + decision.retryAfterMs)
       // A holder may release its slot early: the slot's expiry is only the latest time to ask again.
       if (deadline < retryAt && toTicks(decision.at) < deadline && mayFreeSooner(decision)) {
@@ -174,6 +202,7 @@ class WaitQueue extends WaitList {
 
   private remove(waiter: Waiter): void {
     this.timers.remove(waiter)
+    this.unsettled?.delete(waiter)
     this.unlink(waiter)
     this.forgetIfEmpty()
   }

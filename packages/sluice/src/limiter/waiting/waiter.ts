@@ -13,6 +13,8 @@ export interface WaitRequest {
   /** Makes new charges for each question, because the store writes into them. */
   readonly charges: () => Maybe<Charge[]>
   readonly maxWaitTicks: number
+  /** How many may wait before it. */
+  readonly maxQueue: number
   /** The last tick at which the request may start. */
   readonly deadline: number
 }
@@ -90,6 +92,8 @@ export class PromisedWaiter extends Waiter {
 export abstract class WaitList {
   protected first: Waiter | undefined = undefined
   protected last: Waiter | undefined = undefined
+  /** How many wait. */
+  size = 0
 
   /** The timer of one of the list's waiters has rung. */
   abstract due(waiter: Waiter, at: number): void
@@ -102,6 +106,7 @@ export abstract class WaitList {
     if (this.last === undefined) this.first = waiter
     else this.last.next = waiter
     this.last = waiter
+    this.size++
   }
 
   protected unlink(waiter: Waiter): void {
@@ -113,5 +118,6 @@ export abstract class WaitList {
     waiter.list = undefined
     waiter.previous = undefined
     waiter.next = undefined
+    this.size--
   }
 }

@@ -19,6 +19,14 @@ export interface WaitContext {
   giveBack(charges: readonly Charge[]): void
 }
 
+/** What one waiter asks for, and how long and behind how many it may wait. */
+export interface WaitBounds {
+  /** Makes new charges for each question. */
+  readonly charges: () => Maybe<Charge[]>
+  readonly maxWaitMs: number
+  readonly maxQueue: number
+}
+
 /**
  * The waiters of one limiter, which share one timer. A waiter that leaves by its signal or an error leaves nothing
  * taken: the signal is heard from the first question on, and an answer that comes too late is refunded.
@@ -42,17 +50,13 @@ export class Waiting {
     })
   }
 
-  /** `first` are the charges of the first question; `charges` makes new ones. `signal` is not aborted yet. */
-  start(
-    waiter: Waiter,
-    first: readonly Charge[],
-    charges: () => Maybe<Charge[]>,
-    maxWaitMs: number,
-    signal: AbortSignal | undefined,
-  ): void {
+  /** `first` are the charges of the first question. `signal` is not aborted yet. */
+  start(waiter: Waiter, first: readonly Charge[], bounds: WaitBounds, signal: AbortSignal | undefined): void {
     waiter.order = this.started++
-    const maxWaitTicks = toTicks(maxWaitMs)
-    waiter.request = { charges, maxWaitTicks, deadline: toTicks(this.context.clock.now()) + maxWaitTicks }
+    const { charges, maxQueue } = bounds
+    const maxWaitTicks = toTicks(bounds.maxWaitMs)
+    const deadline = toTicks(this.context.clock.now()) + maxWaitTicks
+    waiter.request = { charges, maxWaitTicks, maxQueue, deadline }
     this.signals.add(waiter, signal)
     this.begin(waiter, first)
   }
@@ -73,6 +77,9 @@ export class Waiting {
       this.queues.join(waiter, charges)
       return
     }
+    const request = waiter.request!
+    // If the queue is full, it passes at once or not at all.
+    if (this.bookings.sizeOf(enforced[0]!) >= request.maxQueue) waiter.request = { ...request, maxWaitTicks: 0 }
     const asked = this.ask(waiter, booking(waiter.request!.maxWaitTicks))
     void andThen(asked, decision => this.answered(waiter, charges, decision))
   }
@@ -114,7 +121,12 @@ export class Waiting {
 
   private startLater(waiter: Waiter, decision: ChargedDecision, last: Charge | undefined): void {
     if (last === undefined) waiter.resolve(decision)
-    else this.bookings.add(waiter, decision.charges, last)
+    else if (this.bookings.sizeOf(last) < waiter.request!.maxQueue) this.bookings.add(waiter, decision.charges, last)
+    else {
+      // The queue was filled while the store answered.
+      this.giveBack(decision.charges)
+      this.refuse(waiter, startOf(last))
+    }
   }
 
   private ask(waiter: Waiter, intent: Intent): Maybe<ChargedDecision | undefined> {
