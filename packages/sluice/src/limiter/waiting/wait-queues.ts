@@ -1,15 +1,21 @@
 import { toTicks } from '../../clock.ts'
-import type { Maybe } from '../../maybe.ts'
+import { andThen, type Maybe } from '../../maybe.ts'
 import { type Charge, ENFORCED } from '../../stores/charge.ts'
-import { type Intent, WAIT } from '../../stores/store.ts'
+import { type Intent, LOOK, WAIT } from '../../stores/store.ts'
 import type { ChargedDecision } from '../charged-decision.ts'
+import { earliestStart, startSeen } from './earliest-start.ts'
 import type { TimerQueue } from './timer-queue.ts'
 import { type Waiter, WaitList } from './waiter.ts'
 
 /**
- * Asks the store for a waiter. Returns undefined if the waiter has ended meanwhile; then nothing stays taken for it.
+ * Asks the store for a waiter, at its own costs or at those given. Returns undefined if the waiter has ended meanwhile; then
+ * nothing stays taken for it.
  */
-export type AskForWaiter = (waiter: Waiter, intent: Intent) => Maybe<ChargedDecision | undefined>
+export type AskForWaiter = (
+  waiter: Waiter,
+  intent: Intent,
+  costs?: readonly number[],
+) => Maybe<ChargedDecision | undefined>
 
 /** What happens to a waiter that has left its queue. */
 export interface WaitOutcome {
@@ -38,6 +44,11 @@ export class WaitQueues {
 
   /** Adds a waiter. It waits until it passes, and is refused as soon as that would be after its deadline. */
   join(waiter: Waiter, charges: readonly Charge[]): void {
+    // It will never pass, so nobody is to wait for it.
+    if (charges.some(({ role, cost, rule }) => role === ENFORCED && cost > rule.limit)) {
+      this.outcome.refused(waiter, 0)
+      return
+    }
     const keys = charges.map(keyOf)
     const id = keys.map(key => `${key.length}:${key}`).join('')
     let queue = this.queues.get(id)
@@ -46,7 +57,10 @@ export class WaitQueues {
       this.queues.set(id, queue)
       for (const key of keys) this.byKey.set(key, (this.byKey.get(key) ?? new Set()).add(queue))
     }
-    queue.join(waiter)
+    queue.join(
+      waiter,
+      charges.map(({ cost }) => cost),
+    )
   }
 
   /** Something was given back to these keys, so the first waiter of each may pass now. */
@@ -79,6 +93,10 @@ class WaitQueue extends WaitList {
   private askAgain = false
   /** The tick at which the first waiter asks again; 0 while it is unknown. */
   private turnAt = 0
+  /** The charges that refused the first waiter until its turn. */
+  private refusing: readonly Charge[] = []
+  /** What all waiters cost, limit by limit. */
+  private readonly costs: number[] = []
   /** Those who came, or whose time ran out, while a question was on its way: its answer says whether they must wait. */
   private unsettled: Set<Waiter> | undefined = undefined
 
@@ -90,24 +108,45 @@ class WaitQueue extends WaitList {
     this.emptied = emptied
   }
 
-  join(waiter: Waiter): void {
+  join(waiter: Waiter, costs: readonly number[]): void {
+    const before = this.last?.costs
+    waiter.costs = before !== undefined && costs.every((cost, i) => cost === before[i]) ? before : costs
     this.append(waiter)
+    addTo(this.costs, costs, 1)
     if (this.first === waiter) this.advance()
     else if (this.isAsking) this.settleLater(waiter)
-    else this.stay(waiter, this.size - 1)
+    else this.stay(waiter, this.size - 1, this.costs)
   }
 
   due(waiter: Waiter): void {
     if (this.first === waiter) this.advance()
     else if (this.isAsking) this.settleLater(waiter)
-    else this.refuse(waiter)
+    else this.refuse(waiter, this.turnAt)
   }
 
-  /** Lets a waiter wait behind so many others, or refuses it. */
-  private stay(waiter: Waiter, ahead: number): void {
-    const { deadline, maxQueue } = waiter.request!
-    if (this.turnAt > deadline || ahead >= maxQueue) this.refuse(waiter)
-    else if (deadline < Infinity) this.timers.add(waiter, deadline)
+  /** Lets a waiter wait behind so many others, or refuses it. `costs` are those of all before it and its own. */
+  private stay(waiter: Waiter, ahead: number, costs: readonly number[]): void {
+    const { deadline, maxWaitTicks, maxQueue } = waiter.request!
+    const startsAt = this.turnAt === 0 ? 0 : earliestStart(this.refusing, this.turnAt, costs)
+    if (startsAt > deadline || maxWaitTicks === 0 || ahead >= maxQueue) {
+      this.refuse(waiter, startsAt)
+      return
+    }
+    if (deadline === Infinity) return
+    this.timers.add(waiter, deadline)
+    // A fixed window that refused is fresh at that turn: there is nothing left to ask for.
+    const isFresh = this.refusing.every(({ rule, allowed }) => rule.kind === 'fixed' && !allowed)
+    if (this.turnAt > 0 && !isFresh) this.lookAhead(waiter, [...costs])
+  }
+
+  /** Asks when all before a waiter and itself would pass at once, and refuses it if that is too late. */
+  private lookAhead(waiter: Waiter, costs: readonly number[]): void {
+    const { turnAt } = this
+    void andThen(this.ask(waiter, LOOK, costs), decision => {
+      if (decision === undefined || waiter.list !== this || this.first === waiter) return
+      const startsAt = startSeen(decision.charges, turnAt)
+      if (startsAt > waiter.request!.deadline) this.refuse(waiter, startsAt)
+    })
   }
 
   private settleLater(waiter: Waiter): void {
@@ -122,9 +161,13 @@ class WaitQueue extends WaitList {
     this.unsettled = undefined
     unsettled.delete(first)
     let ahead = this.size - unsettled.size
+    const costs = [...this.costs]
+    for (const waiter of unsettled) addTo(costs, waiter.costs, -1)
     for (const waiter of unsettled) {
-      this.stay(waiter, ahead)
+      addTo(costs, waiter.costs, 1)
+      this.stay(waiter, ahead, costs)
       if (waiter.list === this) ahead++
+      else addTo(costs, waiter.costs, -1)
     }
   }
 
@@ -177,12 +220,13 @@ class WaitQueue extends WaitList {
     if (!decision.allowed && maxQueue > 0) {
       const retryAt = toTicks(decision.at + decision.retryAfterMs)
       // A holder may release its slot early: the slot's expiry is only the latest time to ask again.
-      if (deadline < retryAt && toTicks(decision.at) < deadline && mayFreeSooner(decision)) {
-        this.timers.add(waiter, deadline)
+      if (toTicks(decision.at) < deadline && mayFreeSooner(decision)) {
+        this.timers.add(waiter, Math.min(retryAt, deadline))
         return false
       }
       if (retryAt < Infinity && retryAt <= deadline) {
         this.turnAt = retryAt
+        this.refusing = decision.charges
         this.timers.add(waiter, retryAt)
         return false
       }
@@ -194,16 +238,16 @@ class WaitQueue extends WaitList {
   }
 
   /** Refuses a waiter whose deadline comes before its turn. It may not overtake, even if its cost alone would pass. */
-  private refuse(waiter: Waiter): void {
-    const { turnAt } = this
+  private refuse(waiter: Waiter, until: number): void {
     this.remove(waiter)
-    this.outcome.refused(waiter, turnAt)
+    this.outcome.refused(waiter, until)
   }
 
   private remove(waiter: Waiter): void {
     this.timers.remove(waiter)
     this.unsettled?.delete(waiter)
     this.unlink(waiter)
+    addTo(this.costs, waiter.costs, -1)
     this.forgetIfEmpty()
   }
 
@@ -216,6 +260,11 @@ class WaitQueue extends WaitList {
 function mayFreeSooner({ charges, reason }: ChargedDecision): boolean {
   const refusing = charges.filter(charge => charge.role === ENFORCED && !charge.allowed)
   return reason === 'limited' && refusing.every(({ rule }) => rule.kind === 'slots')
+}
+
+/** Adds costs to a sum of costs, limit by limit. */
+function addTo(sum: number[], costs: readonly number[], sign: 1 | -1): void {
+  for (const [i, cost] of costs.entries()) sum[i] = (sum[i] ?? 0) + sign * cost
 }
 
 function keyOf(charge: Charge): string {

@@ -28,6 +28,8 @@ export abstract class Waiter implements Timer {
   order = 0
   /** Undefined once the waiter is booked, because it asks no more. */
   request: WaitRequest | undefined = undefined
+  /** What it costs in a queue, limit by limit. */
+  costs: readonly number[] = FREE
   /** The charges that are booked for the waiter. */
   booked: readonly Charge[] | undefined = undefined
   /** By how many ticks this waiter and all behind it have moved up: see `BookedQueue`. */
@@ -69,6 +71,8 @@ export abstract class Waiter implements Timer {
     return true
   }
 }
+
+const FREE: readonly number[] = []
 
 /** A waiter with a promise. It keeps only `resolve`: to reject, it resolves with a rejected promise. */
 export class PromisedWaiter extends Waiter {

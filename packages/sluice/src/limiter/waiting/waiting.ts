@@ -1,7 +1,7 @@
 import { type Clock, TICKS_PER_MS, toTicks } from '../../clock.ts'
 import { SluiceError } from '../../errors.ts'
 import { andThen, type Maybe } from '../../maybe.ts'
-import { type Charge, ENFORCED, startOf } from '../../stores/charge.ts'
+import { Charge, ENFORCED, startOf } from '../../stores/charge.ts'
 import { booking, type Intent, LOOK } from '../../stores/store.ts'
 import type { ChargedDecision } from '../charged-decision.ts'
 import { Bookings, lastToStart } from './bookings.ts'
@@ -44,7 +44,7 @@ export class Waiting {
     this.context = context
     const timers = new TimerQueue(context.clock)
     this.bookings = new Bookings(timers, charges => this.giveBack(charges))
-    this.queues = new WaitQueues(timers, (waiter, intent) => this.ask(waiter, intent), {
+    this.queues = new WaitQueues(timers, (...asked) => this.ask(...asked), {
       passed: (waiter, decision) => this.startInTime(waiter, decision),
       refused: (waiter, until) => this.refuse(waiter, until),
     })
@@ -129,7 +129,7 @@ export class Waiting {
     }
   }
 
-  private ask(waiter: Waiter, intent: Intent): Maybe<ChargedDecision | undefined> {
+  private ask(waiter: Waiter, intent: Intent, costs?: readonly number[]): Maybe<ChargedDecision | undefined> {
     const failed = (error: unknown) => {
       waiter.abort(error)
       return undefined
@@ -140,7 +140,9 @@ export class Waiting {
       return undefined
     }
     try {
-      const asked = andThen(waiter.request!.charges(), charges => this.context.ask(charges, intent))
+      const asked = andThen(waiter.request!.charges(), charges =>
+        this.context.ask(costs === undefined ? charges : charges.map((one, i) => costing(one, costs[i])), intent),
+      )
       return asked instanceof Promise ? asked.then(answered, failed) : answered(asked)
     } catch (error) {
       return failed(error)
@@ -160,4 +162,9 @@ export class Waiting {
     this.gathered = undefined
     if (gathered.length > 0) this.context.giveBack(gathered)
   }
+}
+
+/** The same charge at another cost, which is to fit its limit. */
+function costing({ limit, rule, key, cost, role }: Charge, other = cost): Charge {
+  return new Charge(limit, rule, key, Math.min(other, rule.limit), role)
 }
