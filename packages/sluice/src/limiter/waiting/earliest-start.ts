@@ -1,4 +1,3 @@
-import { indexOf } from '../../algorithms/sliding-window.ts'
 import { type Charge, ENFORCED } from '../../stores/charge.ts'
 
 /**
@@ -19,7 +18,7 @@ function startUnder({ role, rule, outage, allowed, blocked, retryAt }: Charge, t
     case 'log':
       return turnAt + windows * rule.windowTicks
     case 'sliding':
-      return (indexOf(rule, turnAt) + windows * rule.buckets) * rule.subTicks
+      return boundaryAfter(turnAt, windows * rule.buckets, rule.subTicks)
     case 'fixed':
       // Only a window that refused the first one is known to be over at its turn. `retryAt` is where it ends.
       return allowed || blocked ? turnAt : rule.endAfter(turnAt, retryAt) + (windows - 1) * rule.windowTicks
@@ -40,5 +39,10 @@ function seenUnder({ role, rule, outage, allowed, tentative, retryAt }: Charge, 
   if (role !== ENFORCED || outage !== undefined || allowed || tentative || rule.kind === 'slots') return turnAt
   if (rule.kind !== 'sliding') return retryAt
   // Those before it weigh less in the next sub-window than the store was asked for.
-  return Math.min(retryAt, (indexOf(rule, turnAt) + 1) * rule.subTicks)
+  return Math.min(retryAt, boundaryAfter(turnAt, 1, rule.subTicks))
+}
+
+/** The n-th boundary between sub-windows after a tick. */
+function boundaryAfter(tick: number, n: number, subTicks: number): number {
+  return (Math.floor(tick / subTicks) + n) * subTicks
 }

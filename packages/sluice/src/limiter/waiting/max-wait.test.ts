@@ -101,6 +101,40 @@ describe.each(Object.entries(STORES))('over %s', (_, storeOf) => {
     expect([first.at, second.at]).toEqual([1000, 1200])
   })
 
+  const four = slidingWindow({ limit: 4, window: '1s' })
+  test.each<[what: string, consumed: [atMs: number, cost: number][], waits: number[], startsAt: number]>([
+    [
+      'counts what went before it less in the next window',
+      [
+        [0, 3],
+        [1100, 1],
+      ],
+      [1, 1, 1, 1],
+      2400,
+    ],
+    ['admits a whole limit in the next window', [[0, 4]], [3, 2], 2400],
+  ])('a sliding window %s', async (_, consumed, costs, startsAt) => {
+    const queue = new Queue(storeOf, four)
+    for (const [atMs, cost] of consumed) {
+      await queue.pass(atMs)
+      await queue.limiter.consume('a', { cost })
+    }
+    const begun = queue.now
+    for (const cost of costs.slice(0, -1)) await queue.wait(cost)
+    const last = await queue.wait(costs.at(-1)!, startsAt - begun)
+    await queue.pass(startsAt - begun)
+    expect(last).toMatchObject({ allowed: true, at: startsAt })
+  })
+
+  test('the end of a block is no end of a window', async () => {
+    const queue = new Queue(storeOf, fixedWindow({ limit: 1, window: '1s' }))
+    await queue.limiter.block('a', { for: '500ms' })
+    const first = await queue.wait(1)
+    const second = await queue.wait(1, 1000)
+    await queue.pass(1000)
+    expect([first.at, second.at]).toEqual([500, 1000])
+  })
+
   test('a calendar window that is over before its turn is the next one', async () => {
     const queue = new Queue(storeOf, fixedWindow({ limit: 1, align: 'day' }))
     await queue.wait(1)
@@ -146,9 +180,9 @@ test('who comes while a question is on its way is judged by its answer, though t
   expect((await Promise.all(ends)).map(({ allowed }) => allowed)).toEqual([true, true, false])
 })
 
-describe('who is refused before maxWait ends would not have been served in time', () => {
+describe('who would be served in time is not refused, and who would not is', () => {
   const costs = fc.array(fc.record({ cost: fc.integer({ min: 0, max: 3 }), gap: fc.nat(4) }), { maxLength: 8 })
-  const last = fc.record({ cost: fc.integer({ min: 1, max: 3 }), maxWait: fc.nat(40) })
+  const last = fc.integer({ min: 1, max: 3 })
   const policies: Policy[] = [
     ...EACH.map(([policy]) => policy),
     fixedWindow({ limit: 4, window: '1s' }),
@@ -164,7 +198,7 @@ describe('who is refused before maxWait ends would not have been served in time'
   test.each(Object.entries(STORES))(
     'over %s',
     async (_, storeOf) => {
-      const property = fc.asyncProperty(oneOrTwo, costs, costs, last, async (chosen, before, ahead, one) => {
+      const property = fc.asyncProperty(oneOrTwo, costs, costs, last, async (chosen, before, ahead, cost) => {
         const run = async (maxWaitMs?: number) => {
           const queue = new Queue(storeOf, ...chosen)
           for (const { cost, gap } of before) {
@@ -173,15 +207,17 @@ describe('who is refused before maxWait ends would not have been served in time'
           }
           for (const { cost } of ahead) await queue.wait(cost)
           const begun = queue.now
-          const end = await queue.wait(one.cost, maxWaitMs)
+          const end = await queue.wait(cost, maxWaitMs)
           await queue.pass(60_000)
           return { ...end, afterMs: end.at === undefined ? Infinity : end.at - begun }
         }
-        const [patient, hurried] = [await run(), await run(one.maxWait * STEP_MS)]
-        const inTime = patient.allowed === true && patient.afterMs <= one.maxWait * STEP_MS
-        expect(hurried.allowed).toBe(inTime)
-        if (inTime) expect(hurried.afterMs).toBe(patient.afterMs)
-        else expect(hurried.afterMs).toBeLessThanOrEqual(one.maxWait * STEP_MS)
+        const patient = await run()
+        fc.pre(patient.allowed === true && patient.afterMs > 0)
+        const { afterMs } = patient
+        expect(await run(afterMs)).toMatchObject({ allowed: true, afterMs })
+        const hurried = await run(afterMs - STEP_MS)
+        expect(hurried.allowed).toBe(false)
+        expect(hurried.afterMs).toBeLessThanOrEqual(afterMs)
       })
       await fc.assert(property, { numRuns: 60 })
     },
