@@ -28,7 +28,7 @@ describe('an unknown option is refused with the one that was probably meant', ()
 
   test('in words', () => {
     expect(() => checkOptions('consume', { costs: 5 }, ['cost'])).toThrow(
-      /^expected consume options cost, got 'costs'; write cost \[SLUICE_BAD_OPTION/,
+      /^expected an option of consume, got 'costs'; write cost \[SLUICE_BAD_OPTION/,
     )
   })
 
@@ -39,7 +39,7 @@ describe('an unknown option is refused with the one that was probably meant', ()
 
 test.each([5, '15m', null, undefined, [], true])('%s is no object of options', options => {
   expect(() => checkOptions('block', options as never, ['limit', 'for'])).toThrow(
-    /^expected block options as an object with limit, for, got /,
+    /^expected options of block such as \{ for: '15m' \}, got /,
   )
 })
 

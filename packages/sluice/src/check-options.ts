@@ -11,18 +11,42 @@ export function checkOptions<T extends object>(
   code: ErrorCode = 'SLUICE_BAD_OPTION',
 ): T {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw expected(code, `${call} options as an object with ${known.join(', ')}`, options)
+    throw expected(code, `options of ${call} ${shapeOf(call, known)}`, options)
   }
   let someUndefined = false
   for (const [name, value] of Object.entries(options)) {
     if (!known.includes(name)) {
-      const meant = nearestName(name, known)
-      throw expected(code, `${call} options ${known.join(', ')}`, name, meant === undefined ? '' : `write ${meant}`)
+      throw expected(code, `an option of ${call}`, name, nameAdvice(name, known))
     }
     someUndefined ||= value === undefined
   }
   if (!someUndefined) return options
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T
+}
+
+function shapeOf(call: string, known: readonly string[]): string {
+  const example = Object.hasOwn(EXAMPLES, call) ? EXAMPLES[call] : undefined
+  return example === undefined ? `as an object with ${known.join(', ')}` : `such as ${example}`
+}
+
+/** For the calls of a limiter: what they take beside the subject. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  consume: '{ cost: 5 }',
+  peek: '{ cost: 5 }',
+  refund: '{ cost: 5 }',
+  penalize: '{ cost: 5 }',
+  reserve: "{ cost: 5, ttl: '30s' }",
+  wait: "{ maxWait: '2s' }",
+  set: '{ remaining: 10 }',
+  block: "{ for: '15m' }",
+  reset: "{ limits: ['user'] }",
+  inspect: "{ limits: ['user'] }",
+}
+
+function nameAdvice(name: string, known: readonly string[]): string {
+  const meant = nearestName(name, known)
+  if (meant === undefined) return `known are ${known.join(', ')}`
+  return meant === 'policy' ? "write policy: '100/m', which is a limit and its window" : `write ${meant}`
 }
 
 export function checkFunction(what: string, value: unknown): void {
@@ -56,10 +80,13 @@ const FOREIGN_NAMES: Readonly<Record<string, readonly string[]>> = {
   windowms: ['window', 'policy'],
   timewindow: ['window', 'policy'],
   duration: ['window', 'for', 'policy'],
-  interval: ['window', 'policy'],
+  interval: ['window', 'refill', 'policy'],
+  refillrate: ['refill'],
+  refillinterval: ['refill'],
+  tokensperinterval: ['refill'],
   ttl: ['window', 'for', 'policy'],
   max: ['limit', 'policy'],
-  points: ['limit', 'cost', 'policy'],
+  points: ['limit', 'policy', 'cost'],
   limit: ['policy'],
   window: ['policy'],
   requests: ['limit', 'policy'],

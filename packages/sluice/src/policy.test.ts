@@ -57,7 +57,7 @@ const noOptions = (names: string): Bad[] => [
   [undefined, 'SLUICE_BAD_OPTION', `as an object with ${names}, got undefined`],
   [null, 'SLUICE_BAD_OPTION', 'got null'],
   ['100/m', 'SLUICE_BAD_OPTION', "got '100/m'"],
-  [{ limits: 1 }, 'SLUICE_BAD_OPTION', `options ${names}, got 'limits'`],
+  [{ other: 1 }, 'SLUICE_BAD_OPTION', `got 'other'; known are ${names}`],
 ]
 
 const bucket = (size: string, rate: string): Bad[] => [

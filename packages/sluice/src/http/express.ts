@@ -12,6 +12,7 @@ export { decisionOf } from './guard/outcome.ts'
 /** An Express request; a Connect one has no `originalUrl` before something was mounted. */
 export interface ExpressRequest extends NodeRequest, RoutedRequest {
   readonly originalUrl?: string
+  readonly app?: { get(setting: string): unknown }
 }
 
 const reader: Reader<ExpressRequest, NodeResponse> = {
@@ -19,6 +20,7 @@ const reader: Reader<ExpressRequest, NodeResponse> = {
   // Inside a mounted router `url` lacks the prefix.
   target: request => request.originalUrl ?? request.url ?? '/',
   route: routeOf,
+  ownTrust: ({ app }) => (app?.get('trust proxy') ? "Express' trust proxy" : undefined),
 }
 
 /** What functions in the options receive. It keeps the type of Express' `header`, which returns a list for `set-cookie`. */

@@ -46,6 +46,7 @@ const reader: Reader<KoaContext, NodeResponse> = {
   header: (context, name) => nodeReader.header(context.req, name),
   peer: context => nodeReader.peer(context.req),
   route: routeOf,
+  ownTrust: ({ app }) => ((app as { proxy?: boolean }).proxy ? "Koa's app.proxy" : undefined),
   onClose: nodeReader.onClose,
 }
 

@@ -181,7 +181,7 @@ export class Charging<S> {
   }
 
   private keyOf(limit: BoundLimit<S>, subject: S): Maybe<string | undefined> {
-    if ((subject as unknown) === '') throw expected('SLUICE_BAD_KEY', 'a subject that is not empty', subject)
+    if ((subject as unknown) === '') throw badSubject(subject)
     if (limit.keyOf !== undefined) {
       const key = limit.keyOf(subject)
       return key instanceof Promise ? key.then(found => keyText(found, limit)) : keyText(key, limit)
@@ -203,7 +203,19 @@ function keyText(key: unknown, limit: BoundLimit<never>): string | undefined {
 /** The key of the short form. */
 export function subjectKey(subject: unknown): string {
   if (typeof subject === 'string' && subject !== '') return subject
-  throw expected('SLUICE_BAD_KEY', subject === '' ? 'a subject that is not empty' : 'a key as a string', subject)
+  throw badSubject(subject)
+}
+
+function badSubject(subject: unknown): Error {
+  const what = subject === '' ? 'a subject that is not empty' : "a key as a string such as 'user:42'"
+  return expected('SLUICE_BAD_KEY', what, subject, subjectAdvice(subject))
+}
+
+function subjectAdvice(subject: unknown): string {
+  if (subject === '' || subject === undefined || subject === null) return 'pass what tells callers apart'
+  if (subject instanceof Promise) return 'await it first'
+  if (typeof subject !== 'object') return 'write String(…) around it'
+  return 'pass one of its values, or make the limiter of limits with key functions'
 }
 
 function chargeOf(limit: BoundLimit<never>, policy: unknown, key: string, cost: unknown, role: number): Charge {

@@ -23,27 +23,43 @@ export function createLimiter<S>(
     if (second !== undefined) throw expected('SLUICE_BAD_OPTION', 'one object of options beside limits', second)
     return noticed(new NamedLimiter<S>(first, first.limits, false))
   }
+  if (typeof first === 'object' && first !== null && !isLayers(first) && !('kind' in first)) {
+    const advice = 'policy' in first ? 'pass the policy itself, and the other options after it' : ONE_TEXT
+    throw expected('SLUICE_BAD_POLICY', "createLimiter('100/m') or createLimiter({ limits: { … } })", first, advice)
+  }
   const onOutage = second?.onOutage
   const own = onOutage === undefined ? {} : { onOutage }
   const limit = isLayers(first) ? { policy: first, key: subjectKey, ...own } : { policy: first, ...own }
   return noticed(new NamedLimiter<string>(second ?? {}, { default: limit }, true))
 }
 
+const ONE_TEXT = "a limit and its window are one text, '100/m', or the options of a policy such as fixedWindow()"
+
 /** The limiter that counts at each place; the last one made if there are several. */
 const counting = new WeakMap<Space, WeakRef<{ readonly closed: boolean }>>()
 
-/** Warns if another limiter of this process counts a limit in the same place. */
+/** Warns if others count beside the limiter: another one in the same place, or workers that each have a place of their own. */
 export function noticed<S>(limiter: NamedLimiter<S>): NamedLimiter<S> {
+  if (limiter.mode === 'sync' && isClusterWorker()) limiter.warn('SLUICE_MEMORY_IN_CLUSTER', IN_CLUSTER)
   for (const { name, space } of limiter.limits) {
     const other = counting.get(space)?.deref()
     if (other !== undefined && other !== limiter && !other.closed) {
       const both = `two limiters named '${limiter.name}' count limit '${name}' in one store`
       limiter.warn(
         'SLUICE_SAME_NAME',
-        `${both}: a request that asks both is counted twice; give each a name of its own`,
+        `${both}, so each takes from the other; give each a name of its own: { name: 'api' }`,
       )
     }
     counting.set(space, new WeakRef(limiter))
   }
   return limiter
+}
+
+const IN_CLUSTER =
+  "this worker of a cluster counts in its own memory, so each worker allows the whole limit; use redisStore() of 'sluice/redis'"
+
+/** Deno has no such workers, and asks for permission before it reads the environment. */
+function isClusterWorker(): boolean {
+  const host = globalThis as { Deno?: unknown; process?: { env?: Record<string, string | undefined> } }
+  return host.Deno === undefined && host.process?.env?.NODE_UNIQUE_ID !== undefined
 }

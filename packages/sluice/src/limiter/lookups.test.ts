@@ -174,7 +174,7 @@ test('a limiter that answers at once refuses them, by name', () => {
   }
   const sneaky = of({ policy: () => Promise.resolve('2/m') })
   expect(() => sneaky.consume({ user: 'a' })).toThrow(
-    "expected limit 'plan' policy to answer at once, got a promise; a limiter whose stores are all in process",
+    "expected limit 'plan' policy to answer at once, got a promise; look it up before the call",
   )
 })
 

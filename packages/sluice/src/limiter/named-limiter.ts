@@ -46,7 +46,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   private readonly store: Store
   private readonly ownStore: boolean
   /** `'async'` if any of its stores is: then every answer is a promise. */
-  private readonly mode: Mode
+  readonly mode: Mode
   private readonly changes: Changes
   private readonly operations: Operations<S>
   private readonly outage: Outage | undefined
@@ -141,7 +141,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
   reserve(subject: S, options: { cost: number; ttl: Duration }): Answer<M, Reservation<M>> {
     checkOptions('reserve', options, ['cost', 'ttl'])
     const cost = checkCost(options.cost)
-    const holdTicks = parseDuration(options.ttl, 'reserve ttl', { min: 1 }, 'SLUICE_BAD_TTL') * TICKS_PER_MS
+    const holdTicks = parseDuration(options.ttl, 'reserve({ ttl })', { min: 1 }, 'SLUICE_BAD_TTL') * TICKS_PER_MS
     const reserved = (decision: Decision) => this.reservation(decision, cost)
     return this.answer(andThen(this.path.decide(subject, cost, reserving(holdTicks)), reserved))
   }
@@ -175,9 +175,9 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
       const known = ['cost', 'maxWait', 'maxQueue', 'signal']
       const { maxWait, maxQueue = Infinity, signal, cost: given = 1 } = checkOptions('wait', options, known)
       const cost = checkCost(given)
-      const maxWaitMs = maxWait === undefined ? Infinity : parseDuration(maxWait, 'wait maxWait')
+      const maxWaitMs = maxWait === undefined ? Infinity : parseDuration(maxWait, 'wait({ maxWait })')
       if (maxQueue !== Infinity && !(Number.isSafeInteger(maxQueue) && maxQueue >= 0)) {
-        throw expected('SLUICE_BAD_OPTION', 'wait maxQueue as a whole number, 0 or more', maxQueue)
+        throw expected('SLUICE_BAD_OPTION', 'wait({ maxQueue }) as a whole number, 0 or more', maxQueue)
       }
       const late: LateCharges<S> | undefined = this.charging.someLate ? new Map() : undefined
       const charges = (off?: string[]) => this.charging.all(subject, cost, off, undefined, late)
@@ -206,7 +206,8 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     const times = andThen(this.charging.each([limit], subject, 0), ([charge]) => {
       if (charge === undefined) return []
       if (charge.rule.kind !== 'log') {
-        throw expected('SLUICE_NOT_SUPPORTED', 'history of a slidingLog limit', charge.rule.policy.kind)
+        const advice = 'other kinds keep no times; make the policy with slidingLog()'
+        throw expected('SLUICE_NOT_SUPPORTED', 'history of a slidingLog limit', charge.rule.policy.kind, advice)
       }
       const kept: Maybe<KeyInspection> = limitOf(charge).store.inspect(charge)
       return andThen(kept, ({ state }) => (state.kind === 'slidingLog' ? [...state.times] : []))

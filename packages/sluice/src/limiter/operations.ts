@@ -35,7 +35,7 @@ export class Operations<S> {
 
   set(subject: S, options: { limit?: string; remaining: number }): Maybe<void> {
     const { limit, remaining } = checkOptions('set', options, ['limit', 'remaining'])
-    return this.change([this.charging.named(limit)], subject, checkCost(remaining), charge => {
+    return this.change([this.charging.named(limit)], subject, checkCost(remaining, 'remaining'), charge => {
       const used = charge.rule.limit - remaining
       if (used < 0) throw expected('SLUICE_BAD_COST', `remaining from 0 to ${charge.rule.limit}`, remaining)
       if (ofRate(charge)) return { type: 'set', charge, used }
@@ -53,7 +53,7 @@ export class Operations<S> {
   block(subject: S, options: { limit?: string; for: Duration | 'forever' }): Maybe<void> {
     const { limit, for: time } = checkOptions('block', options, ['limit', 'for'])
     const bound = this.charging.allNamed(limit)
-    const ticks = time === 'forever' ? FOREVER_TICKS : blockTicks(time, 'block for')
+    const ticks = time === 'forever' ? FOREVER_TICKS : blockTicks(time, 'block({ for })')
     return andThen(
       this.make(bound, subject, 0, charge => ({ type: 'block', charge, ticks })),
       made => {

@@ -13,7 +13,7 @@ export function checkLimiterOptions<S>(
   limits: LimitsByName<S, Mode>,
   shortForm: boolean,
 ): void {
-  checkOptions('limiter', options, [...KNOWN, ...(shortForm ? ['onOutage'] : ['limits', 'select'])])
+  checkOptions('a limiter', options, [...KNOWN, ...(shortForm ? ['onOutage'] : ['limits', 'select'])])
   const { name = '', prefix = '', onDecision, onEvent, store, clock } = options
   const { select } = options as { select?: unknown }
   if (typeof name !== 'string') throw expected('SLUICE_BAD_OPTION', 'name as a string', name)
@@ -31,7 +31,7 @@ export function checkLimiterOptions<S>(
   }
   if (store !== undefined) checkStore(store, 'a store')
   if (typeof limits !== 'object' || limits === null || Array.isArray(limits) || Object.keys(limits).length === 0) {
-    throw expected('SLUICE_BAD_OPTION', 'limits as an object of at least one named limit', limits)
+    throw expected('SLUICE_BAD_OPTION', 'limits by name, at least one', limits, "write { user: { policy: '100/m' } }")
   }
 }
 

@@ -13,6 +13,8 @@ export interface NestRequest extends NodeRequest {
   readonly body?: unknown
   readonly route?: { readonly path?: unknown }
   readonly routeOptions?: { readonly url?: string }
+  /** The application, if the platform is Express. */
+  readonly app?: { get?(setting: string): unknown }
 }
 
 export interface NestResponse extends HeaderResponse {
@@ -51,6 +53,7 @@ const httpReader: Reader<NestRequest, NestResponse | undefined> = {
   target: request => request.originalUrl ?? request.url ?? '/',
   route: ({ routeOptions, route }) => routeOptions?.url ?? (route?.path === undefined ? undefined : String(route.path)),
   onClose: (response, callback) => nodeReader.onClose(nodeResponse(response!), callback),
+  ownTrust: ({ app }) => (app?.get?.('trust proxy') ? "Express' trust proxy" : undefined),
 }
 
 export function nodeResponse(response: NestResponse): NodeResponse {

@@ -100,8 +100,8 @@ export function checkGuardOptions(given: GuardOptions): CheckedOptions {
     throw expected('SLUICE_BAD_OPTION', "rateLimit({ policy: '100/m' }) or rateLimit({ limits: { … } })", given)
   }
   const { limits } = given
-  if (limits === undefined && given.policy === undefined) checkNames(given, [...SETTINGS, ...GUARD_LIMIT_OPTIONS])
   if (limits === undefined && given.policy === undefined) {
+    checkNames(given, [...SETTINGS, ...GUARD_LIMIT_OPTIONS, 'limits'])
     throw expected('SLUICE_BAD_OPTION', "a policy such as '100/m', or limits", given)
   }
   const options = checkNames(
@@ -144,7 +144,7 @@ function checkNames(given: GuardOptions, known: readonly string[]): GuardOptions
 /** The limits by their names, without options that are `undefined`. */
 export function checkedLimits(limits: GuardLimits): GuardLimits {
   if (typeof limits !== 'object' || limits === null || Array.isArray(limits) || Object.keys(limits).length === 0) {
-    throw expected('SLUICE_BAD_OPTION', 'limits as an object of at least one named limit', limits)
+    throw expected('SLUICE_BAD_OPTION', 'limits by name, at least one', limits, "write { user: { policy: '100/m' } }")
   }
   return Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, checkedLimit(name, limit)]))
 }

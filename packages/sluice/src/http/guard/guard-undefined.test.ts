@@ -56,7 +56,7 @@ test.each([
   ['keyGenerator', 'key'],
   ['windowMs', 'policy'],
   ['max', 'policy'],
-  ['points', 'cost'],
+  ['points', 'policy'],
   ['standardHeaders', 'headers'],
   ['message', 'refuse'],
   ['throttlers', 'limits'],

@@ -98,6 +98,63 @@ test('a worker of a cluster that counts in its own memory is noticed', () => {
   expect(warned({})).toEqual([expect.stringContaining('SLUICE_MEMORY_IN_CLUSTER')])
 })
 
+describe('a function that fails', () => {
+  const heardBy = (options: Partial<GuardOptions>, requests: readonly FakeRequest[]) => {
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue()
+    const guard = createGuard({ policy: '1000/m', ...options } as GuardOptions)
+    for (const request of requests) ask(guard, request)
+    return warn.mock.calls.map(([text]) => String(text).replace(/ \[SLUICE.*/, ''))
+  }
+
+  test.each<[string, Partial<GuardOptions>, string]>([
+    [
+      'a cost',
+      { cost: (r: Any) => r.body.size, unit: 'items' },
+      "cost of limit 'default' failed for a request, and 1 was used instead: Cannot read properties of undefined (reading 'size')",
+    ],
+    [
+      'a key that is a helper',
+      { key: () => ip() as Any },
+      "key of limit 'default' failed for a request, and the address was used instead: expected a key as a string, got an object with keyOf, form; give the helper itself as the key: key: ip()",
+    ],
+    [
+      'a helper that was not called',
+      { key: user as Any },
+      "key of limit 'default' failed for a request, and the address was used instead: expected user() with a function of the request",
+    ],
+    [
+      'skip',
+      { skip: () => 'yes' as Any },
+      "skip failed for a request, and false was used instead: expected skip to answer true or false, got 'yes'",
+    ],
+  ])('%s is told once where nobody listens', (_, options, text) => {
+    expect(heardBy(options, many({}, 3))).toEqual([expect.stringContaining(text)])
+  })
+
+  test('is left to the listener where there is one', () => {
+    const onEvent = vi.fn()
+    expect(heardBy({ skip: () => 'yes' as Any, onEvent }, many({}, 3))).toEqual([])
+    expect(onEvent).toHaveBeenCalledTimes(3)
+  })
+
+  test('a guest without a key is no failure', () => {
+    expect(heardBy({ key: (r: Any) => r.auth?.id }, [{}, { auth: { id: 'ann' } }])).toEqual([])
+  })
+})
+
+test('what the limiter of a guard warns of reaches the process', () => {
+  const warn = vi.spyOn(process, 'emitWarning').mockReturnValue()
+  const store = memoryStore()
+  const name = 'named twice'
+  for (let i = 0; i < 2; i++) createGuard({ policy: '100/m', store, name })
+  expect(warn.mock.calls).toEqual([
+    [
+      expect.stringMatching(/^two limiters named 'named twice' count limit 'default' .*; give each a name of its own/),
+      { type: 'SluiceWarning', code: 'SLUICE_SAME_NAME' },
+    ],
+  ])
+})
+
 test('without a listener the process is warned, with the code', async () => {
   const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
   const guard = createGuard({

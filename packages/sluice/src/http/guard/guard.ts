@@ -207,9 +207,11 @@ export class Guard {
 
   private lookForForwarding(facts: RequestFacts): void {
     this.looksForForwarding--
-    if (!facts.isForwardingIgnored) return
+    const { ownTrust } = facts
+    if (ownTrust === undefined && !facts.isForwardingIgnored) return
     this.looksForForwarding = 0
-    this.reporter.warn('SLUICE_UNTRUSTED_FORWARDING', UNTRUSTED)
+    const text = ownTrust === undefined ? UNTRUSTED : `${ownTrust} is set, ${NOT_OURS}`
+    this.reporter.warn('SLUICE_UNTRUSTED_FORWARDING', text)
   }
 
   private askPreflight(preflights: Preflights, facts: RequestFacts): Outcome | undefined {
@@ -228,5 +230,7 @@ brand('Guard', Guard)
 
 const MADE_IN_HANDLER =
   'guards are made one after the other and each is asked once, so nothing is limited; call rateLimit() once, outside of the request handler'
+const NOT_OURS =
+  'which the guard does not read, so all clients behind a proxy are one; set trustProxy of rateLimit() to the addresses of your proxies or to their number'
 const UNTRUSTED =
-  'X-Forwarded-For arrives from a peer that is not trusted, so it is not read and all behind that peer are one client; if it is your proxy, set trustProxy to its addresses'
+  'X-Forwarded-For arrives from a peer that is not trusted, so it is not read and all behind that peer are one client; if it is your proxy, set trustProxy to its addresses or to the number of proxies'

@@ -1,5 +1,6 @@
 import type { Decision } from '../../decision.ts'
 import { type Warning, type WarningCode, warnOnce } from '../../warning.ts'
+import { MissingKey } from '../request/key-text.ts'
 import type { RequestFacts } from '../request/request-facts.ts'
 import type { GuardLimit } from './guard-limit.ts'
 import type { GuardEvent, GuardSettings } from './guard-options.ts'
@@ -11,6 +12,7 @@ export class Reporter {
   private readonly onEvent: GuardSettings['onEvent']
   private readonly onDecision: GuardSettings['onDecision']
 
+  private readonly fallenBack = new Set<string>()
   private readonly onWarning = (warning: Warning) => this.event({ ...warning, limiter: this.limiter })
 
   constructor({ name = 'default', onEvent, onDecision }: GuardSettings) {
@@ -20,8 +22,13 @@ export class Reporter {
   }
 
   event(event: GuardEvent): void {
+    const { onEvent } = this
+    if (onEvent === undefined) {
+      if (event.type === 'warning') warnOnce(event.code, event.message)
+      return
+    }
     try {
-      this.onEvent?.(event)
+      onEvent(event)
     } catch {
       // A listener that throws has no one to tell.
     }
@@ -43,13 +50,22 @@ export class Reporter {
   /** An option did not work for a request, and what was used in its place. */
   fallback(limit: string, option: string, used: string, error: unknown): void {
     const { limiter } = this
+    if (this.onEvent === undefined && !(error instanceof MissingKey)) this.warnOfFallback(limit, option, used, error)
     if (error instanceof UnknownPlan) this.event({ type: 'unknown-plan', limiter, limit, plan: error.plan })
     else this.event({ type: 'fallback', limiter, limit, option, used, error })
   }
 
+  /** Nobody listens: the process is told of the first time for each option. */
+  private warnOfFallback(limit: string, option: string, used: string, error: unknown): void {
+    const what = limit === '' ? option : `${option} of limit '${limit}'`
+    if (this.fallenBack.has(what)) return
+    this.fallenBack.add(what)
+    const reason = error instanceof Error ? error.message.replace(/ \[SLUICE_.*/, '') : String(error)
+    this.warn('SLUICE_FALLBACK', `${what} failed for a request, and ${used} was used instead: ${reason}`)
+  }
+
   /** Warns of what was probably not meant. */
-  warnOf({ store, headers }: GuardSettings, limits: Readonly<Record<string, GuardLimit>>): void {
-    if (store?.mode === 'sync' && isClusterWorker()) this.warn('SLUICE_MEMORY_IN_CLUSTER', IN_CLUSTER)
+  warnOf({ headers }: GuardSettings, limits: Readonly<Record<string, GuardLimit>>): void {
     if (headers === false) return
     for (const [name, { unit, quiet, cost, settle }] of Object.entries(limits)) {
       const counts = (cost !== undefined && cost !== 0 && cost !== 1) || (settle !== undefined && settle !== 'bytes')
@@ -57,13 +73,4 @@ export class Reporter {
       this.warn('SLUICE_NO_UNIT', `limit '${name}' does not count requests, so callers misread its fields; set unit`)
     }
   }
-}
-
-const IN_CLUSTER =
-  "this worker of a cluster counts in its own memory, so each worker allows the whole limit; use redisStore() of 'sluice/redis'"
-
-/** Deno has no such workers, and asks for permission before it reads the environment. */
-function isClusterWorker(): boolean {
-  const host = globalThis as { Deno?: unknown; process?: { env?: Record<string, string | undefined> } }
-  return host.Deno === undefined && host.process?.env?.NODE_UNIQUE_ID !== undefined
 }

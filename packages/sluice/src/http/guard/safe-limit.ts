@@ -6,7 +6,7 @@ import { answered, type LookupTime, yesOrNo } from '../../lookup.ts'
 import { andThen, type Maybe } from '../../maybe.ts'
 import { type Policy, type PolicyLike, policyOf } from '../../policy.ts'
 import { Identity } from '../request/identity.ts'
-import { keyFrom, missCounter } from '../request/key-text.ts'
+import { keyFrom, MissingKey, missCounter } from '../request/key-text.ts'
 import type { RequestFacts } from '../request/request-facts.ts'
 import { routeCosts } from '../request/route-costs.ts'
 import { type GuardLimit, setsAside } from './guard-limit.ts'
@@ -226,7 +226,9 @@ function told<T>(value: T): Fallback<T> {
 function readKey(answer: unknown): Key {
   const key = keyFrom(answer)
   if (key !== undefined) return key
-  throw expected('SLUICE_BAD_KEY', 'a key as a string', answer)
+  if (answer === undefined || answer === null || answer === '') throw new MissingKey(answer)
+  const advice = answer instanceof Identity ? 'give the helper itself as the key: key: ip()' : ''
+  throw expected('SLUICE_BAD_KEY', 'a key as a string', answer, advice)
 }
 
 function readPolicy(answer: unknown): Policy {

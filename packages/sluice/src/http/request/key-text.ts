@@ -1,3 +1,4 @@
+import { SluiceError } from '../../errors.ts'
 import type { Key } from '../../limiter/key.ts'
 import type { RequestFacts } from './request-facts.ts'
 import { hashOf } from './sha256.ts'
@@ -46,6 +47,13 @@ function isId(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype !== null && prototype !== Object.prototype && value.toString !== Object.prototype.toString
+}
+
+/** A request without the value that a key is made of, such as one of a guest. */
+export class MissingKey extends SluiceError {
+  constructor(got: null | undefined | '') {
+    super('SLUICE_BAD_KEY', `expected a key as a string, got ${got === '' ? "''" : got}`)
+  }
 }
 
 /** Warns if none of the first requests has a value: the property is probably misspelt. */

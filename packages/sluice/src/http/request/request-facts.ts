@@ -14,6 +14,8 @@ export interface Reader<Raw, Reply> {
   has?(raw: Raw, name: string): boolean
   /** The address at the other end of the socket, if the runtime tells it. */
   peer(raw: Raw): string | undefined
+  /** The framework's own setting by which it believes forwarding headers, if it is on. The guard does not read them by it. */
+  ownTrust?(raw: Raw): string | undefined
   /** The template of the route that serves the request (`/orders/:id`), if the framework can tell. */
   route?(raw: Raw): string | undefined
   /** Calls back when the client has gone. The function it returns removes the callback. */
@@ -123,6 +125,11 @@ export class RequestFacts<R = RequestView> {
     const { raw, reader, site } = this
     if (reader.header(raw, 'x-forwarded-for') === undefined) return false
     return site.trustsNobody || !site.isTrusted(reader.peer(raw) ?? '')
+  }
+
+  /** The setting by which the framework believes forwarding headers, while the guard believes none. */
+  get ownTrust(): string | undefined {
+    return this.site.trustsNobody ? this.reader.ownTrust?.(this.raw) : undefined
   }
 
   /** What functions of the user receive. */

@@ -43,7 +43,13 @@ export function headerFamilies(option: unknown): readonly HeaderFamily[] {
 function familyOf(value: unknown): HeaderFamily {
   if (typeof value === 'string' && Object.hasOwn(FIELDS, value)) return value as HeaderFamily
   const known = Object.keys(FIELDS).map(family => `'${family}'`)
-  throw expected('SLUICE_BAD_OPTION', `headers as ${known.join(', ')}, several of them in an array, or false`, value)
+  const advice = /^draft-(8|9|10)$/.test(String(value)) ? "write 'draft-11', whose fields look the same" : ''
+  throw expected(
+    'SLUICE_BAD_OPTION',
+    `headers as ${known.join(', ')}, several of them in an array, or false`,
+    value,
+    advice,
+  )
 }
 
 /** The names that `Access-Control-Expose-Headers` must list so that scripts of other origins can read the fields. */
