@@ -84,7 +84,7 @@ const FOREIGN_NAMES: Readonly<Record<string, readonly string[]>> = {
   refillrate: ['refill'],
   refillinterval: ['refill'],
   tokensperinterval: ['refill'],
-  ttl: ['window', 'for', 'policy'],
+  ttl: ['window', 'for', 'policy', 'ttl_ms'],
   max: ['limit', 'policy'],
   points: ['limit', 'policy', 'cost'],
   limit: ['policy'],

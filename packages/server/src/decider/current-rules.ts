@@ -3,6 +3,9 @@ import type { Attributes, RulesLimiter } from 'sluice/rules'
 import type { CheckRequest } from './decider.ts'
 import { type Listed, SubjectLists } from './subject-lists.ts'
 
+/** What stands beside the attributes in the body of a check. */
+const BESIDE = ['cost', 'ttl_ms']
+
 type AnyLimiter = RulesLimiter<'sync' | 'async'>
 
 /** The current rules in Sluice's own language. A reload replaces them. */
@@ -28,7 +31,7 @@ export class CurrentRules {
   /** Checks a request: it may bring only attributes that the rules name. */
   for({ subject, isLenient = false }: Pick<CheckRequest, 'subject' | 'isLenient'>): AnyLimiter {
     const { loaded } = this
-    if (!isLenient) loaded.checkAttributes(subject)
+    if (!isLenient) loaded.checkAttributes(subject, BESIDE)
     return loaded
   }
 

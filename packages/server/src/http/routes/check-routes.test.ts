@@ -203,9 +203,20 @@ describe('what a caller probably did not mean', () => {
         400,
         expect.stringMatching(/attributes that the rules name, got 'usr'; write user/),
       ])
-      expect((await post(path, { user: '42', plan: 'pro' })).json.error).toContain('list it under attributes')
+      expect((await post(path, { user: '42', plan: 'pro' })).json.error).toContain(
+        "got 'plan'; named are ip, method, route, host, proto, user; to send it all the same, list it under attributes",
+      )
     },
   )
+
+  test.each([
+    ['costs', 'cost'],
+    ['ttl', 'ttl_ms'],
+  ])('%s is no attribute: %s was meant', async (name, meant) => {
+    const { post } = await served(RULES)
+    const { status, json } = await post('/v1/reserve', { user: '42', [name]: 5 })
+    expect([status, json.error]).toEqual([400, expect.stringContaining(`got '${name}'; write ${meant} [`)])
+  })
 
   test('what is listed under attributes, and what every request has, may be sent', async () => {
     const { post } = await served(`attributes: [plan]\n${RULES}`)

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import type { DecisionJson } from 'sluice'
+import type { DecisionJson, LimitState } from 'sluice'
 import { describeLimit, writeFields } from 'sluice/http'
 import { type Attributes, policyFor, type RuleLimit } from 'sluice/rules'
-import type { Awaitable } from '../../awaitable.ts'
+import { type Awaitable, andThen } from '../../awaitable.ts'
 import type { Decider } from '../../decider/decider.ts'
 import type { HttpAnswer } from '../http-answer.ts'
 import { askedAbout, headerOf, itself } from './asked-about.ts'
@@ -30,10 +30,16 @@ export function decide(
   const peer = request.socket.remoteAddress
   const ip = site.clientAddress(peer, name => headerOf(request, name))
   const subject = site.trusts(peer) ? askedAbout(request, ip, query) : itself(request, ip)
-  const answer = (decision: DecisionJson) =>
-    answerOf(decision, query, site.limits, rateLimit(decision, subject, site.limits))
-  const decision = decider.checks.check({ subject, cost: query.cost, isLenient: true })
-  return decision instanceof Promise ? decision.then(answer) : answer(decision)
+  const decided = decider.checks.check({ subject, cost: query.cost, isLenient: true })
+  return andThen(decided, decision => {
+    const shown = shownLimits(decision, subject, site.limits)
+    const answer = (states: readonly ShownLimit[]) =>
+      answerOf(decision, query, site.limits, rateLimit(decision, states))
+    if (!decision.allowed || !shown.some(isSpent)) return answer(shown)
+    // Only a refusal knows when a window with nothing left has one more unit.
+    const look = decider.checks.peek({ subject, cost: 1, isLenient: true })
+    return andThen(look, ({ limits }) => answer(shown.map(state => withNext(state, limits))))
+  })
 }
 
 /** 200 or a refusal, with the fields that a proxy passes on. nginx accepts only 403, so a header tells the real status. */
@@ -74,14 +80,35 @@ function problemOf({ reason, limits: states }: DecisionJson, status: number, lim
   return JSON.stringify(problem).replace(/[^ -~]/g, sign => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** RateLimit and RateLimit-Policy for every limit that a caller may know of. */
-function rateLimit(decision: DecisionJson, subject: Attributes, limits: readonly RuleLimit[]): Record<string, string> {
-  const shown = decision.limits.flatMap(state => {
+/** A limit that a caller may know of. */
+interface ShownLimit extends LimitState {
+  readonly description: ReturnType<typeof describeLimit>
+}
+
+function shownLimits(
+  { limits: states }: DecisionJson,
+  subject: Attributes,
+  limits: readonly RuleLimit[],
+): readonly ShownLimit[] {
+  return states.flatMap(state => {
     const limit = limits.find(({ name }) => name === state.name)
     if (limit === undefined || limit.quiet || state.shadow) return []
     const description = describeLimit(state.name, policyFor(limit, subject))
     return [{ ...state, retryAfterMs: state.retryAfterMs ?? Infinity, description }]
   })
+}
+
+function isSpent({ remaining, description: { pace } }: ShownLimit): boolean {
+  return remaining === 0 && (pace.frees === 'by sub-window' || pace.frees === 'by entry')
+}
+
+function withNext(state: ShownLimit, looked: DecisionJson['limits']): ShownLimit {
+  const next = looked.find(({ name }) => name === state.name)?.retryAfterMs ?? null
+  return next === null || !isSpent(state) ? state : { ...state, retryAfterMs: next }
+}
+
+/** RateLimit and RateLimit-Policy for every limit that a caller may know of. */
+function rateLimit(decision: DecisionJson, shown: readonly ShownLimit[]): Record<string, string> {
   const binding = shown.findIndex(({ name }) => name === decision.policy)
   const out: string[] = []
   const descriptions = shown.map(({ description }) => description)

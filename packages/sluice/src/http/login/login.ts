@@ -1,3 +1,4 @@
+import { checkOptions } from '../../check-options.ts'
 import { expected } from '../../errors.ts'
 import { yesOrNo } from '../../lookup.ts'
 import type { PolicyLike } from '../../policy.ts'
@@ -40,8 +41,7 @@ const OPTIONS = ['ip', 'username', 'pair', 'perAddress', 'perUsername', 'total',
 export function loginLimits<R extends RequestView = RequestView>(
   options: LoginOptions<R> = {},
 ): Record<string, GuardLimit<R>> {
-  const odd = Object.keys(options).find(option => !OPTIONS.includes(option))
-  if (odd !== undefined) throw expected('SLUICE_BAD_OPTION', `loginLimits({ ${OPTIONS.join(', ')} })`, odd)
+  checkOptions('loginLimits', options, OPTIONS)
   const { ip = clientAddress(), username = typedName(), succeeded = isSuccess } = options
   const { pair = '5/15m', perAddress = '100/1h', perUsername = '20/1h', total = '1000/10m' } = options
   // A client that hangs up before the response counts as a failure; otherwise its guess would be free.

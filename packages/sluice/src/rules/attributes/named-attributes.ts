@@ -22,12 +22,20 @@ export function namedAttributes({ limits, attributes, allow, deny }: Rules): Rea
   return names
 }
 
-/** Refuses a subject with an attribute that no rule names: a misspelt one would make its limit not apply. */
-export function checkAttributes(subject: Attributes, named: ReadonlySet<string>): void {
+/**
+ * Refuses a subject with an attribute that no rule names: a misspelt one would make its limit not apply. `beside` are the
+ * names that the caller has taken out of the subject before, since one of them may have been meant.
+ */
+export function checkAttributes(subject: Attributes, named: ReadonlySet<string>, beside: readonly string[] = []): void {
   for (const name of Object.keys(subject)) {
     if (named.has(name)) continue
-    const meant = nearestName(name, [...named])
-    const advice = meant === undefined ? 'if it is to be sent all the same, list it under attributes' : `write ${meant}`
-    throw expected('SLUICE_BAD_KEY', 'attributes that the rules name', name, advice)
+    const meant = nearestName(name, [...named, ...beside])
+    const others = `named are ${[...named].join(', ')}; to send it all the same, list it under attributes in the rules`
+    throw expected(
+      'SLUICE_BAD_KEY',
+      'attributes that the rules name',
+      name,
+      meant === undefined ? others : `write ${meant}`,
+    )
   }
 }

@@ -30,7 +30,7 @@ export interface RulesLimiter<M extends LimiterMode = 'sync'> {
   /** The current mode of each limit. */
   readonly modes: ReadonlyMap<string, LimitMode>
   /** Throws for an attribute that no rule names, and suggests the nearest one. */
-  checkAttributes(subject: Attributes): void
+  checkAttributes(subject: Attributes, beside?: readonly string[]): void
   /** Like `limiter.setMode`, but keeps the `when` of a limit without a key. */
   setMode(limit: string, mode: LimitMode): void
 }
@@ -57,7 +57,7 @@ export function rulesLimiter(parsed: unknown, given: RulesOptions<LimiterMode> =
     rules,
     limiter,
     modes,
-    checkAttributes: subject => checkAttributes(subject, named),
+    checkAttributes: (subject, beside) => checkAttributes(subject, named, beside),
     explain: (subject, { cost = 1 } = {}) =>
       rules.limits.map(limit => explainLimit(limit, modes.get(limit.name)!, subject, cost)),
     setMode(limit, mode) {
