@@ -37,6 +37,14 @@ describe('nginx', () => {
     })
   })
 
+  test('tells whom the rules deny by problem+json, too', async () => {
+    const { sluice, get } = await behindNginx()
+    sluice.reload('trusted_proxies: [loopback]\ndeny: [127.0.0.1]\nlimits: { per-ip: { key: ip, sliding-log: 5/1m } }')
+    const denied = await get('/')
+    expect(denied).toMatchObject({ status: 403, headers: { 'content-type': 'application/problem+json' } })
+    expect(JSON.parse(denied.body)).toEqual({ title: 'Forbidden', status: 403 })
+  })
+
   test('forbids what itself it forbids', async () => {
     const change = { 'location = /health {': 'location = /closed { deny all; } location = /health {' }
     const { get } = await behindNginx({}, change)
