@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { launch } from './fixtures/browser.ts'
@@ -7,10 +10,10 @@ import { launch } from './fixtures/browser.ts'
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 /** The service as a process of its own, and the address it prints. */
-async function served(): Promise<string> {
+async function served(...rules: readonly string[]): Promise<string> {
   const sources = ['--import', 'tsx', '--conditions=@sluice/source', 'packages/server/src/main.ts']
   const ports = ['--http-port', '0', '--grpc-port', '0', '--resp-port', '0']
-  const child = spawn(process.execPath, [...sources, 'serve', '--admin-token', 'auto', ...ports], {
+  const child = spawn(process.execPath, [...sources, 'serve', ...rules, '--admin-token', 'auto', ...ports], {
     cwd: ROOT,
     env: { ...process.env, TSX_TSCONFIG_PATH: `${ROOT}tsconfig.base.json` },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -64,4 +67,39 @@ test('from the address that the service prints, Try sends requests, explains and
   await page.fill('input[name="route"]', '')
   await rule('search').getByText('does not apply: it counts by user and route, and there is no route').waitFor()
   expect(faults).toEqual([])
+})
+
+test('Try starts with the attributes that the rules of the service read', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'rules.yaml')
+  writeFileSync(
+    file,
+    `limits:
+  team: { key: team, plans: { by: tier, gold: { token-bucket: { capacity: 3, refill: 1/h } } } }
+  words: { key: user, when: { route: '/chat/*' }, cost: words, sliding-log: 100/1h }
+`,
+  )
+  const address = await served(file)
+  const browser = await launch()
+  onTestFinished(() => browser.close())
+  const page = await browser.newPage({ reducedMotion: 'reduce' })
+  await page.goto(address)
+  await page.click('nav >> text=Try')
+  const rule = (name: string) => page.locator(`[data-rule="${name}"]`)
+  await rule('team').getByText('3 of 3 left').waitFor()
+  await rule('words').getByText('100 of 100 left').waitFor()
+  const fields = await page
+    .locator('form input[name]')
+    .evaluateAll(inputs => inputs.map(input => [input.getAttribute('name'), (input as HTMLInputElement).value]))
+  expect(fields).toEqual([
+    ['team', 'some team'],
+    ['tier', 'gold'],
+    ['user', '42'],
+    ['route', '/chat/'],
+    ['words', '1'],
+    ['cost', '1'],
+  ])
+  await page.click('[data-send="10"]')
+  await page.locator('[data-notes]').getByText('refused by team').waitFor()
 })

@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import { seconds } from '../model/reason.ts'
 import { CopyButton } from '../ui.tsx'
+import { type Attribute, attributesOf } from './attributes.ts'
 import { Rules, useRules } from './rules.tsx'
-import { type Ask, check, curlOf, isOperator, isServed, reset } from './service.ts'
+import { type Ask, check, curlOf, isOperator, isServed, limits, reset } from './service.ts'
 
 interface Note {
   readonly id: number
@@ -10,27 +11,21 @@ interface Note {
   readonly mark: '' | 'pass' | 'stop'
 }
 
-interface Attribute {
-  readonly name: string
-  readonly value: string
-}
-
-/** The attributes of the rules that the service starts with by default. */
-const FIRST_ATTRIBUTES: readonly Attribute[] = [
-  { name: 'ip', value: '203.0.113.7' },
-  { name: 'user', value: '42' },
-  { name: 'plan', value: 'free' },
-  { name: 'route', value: '/search' },
-]
 const MOST_NOTES = 50
 
 export default function Try(_: { rest: string }) {
   const [served, setServed] = useState<boolean>()
-  const [attributes, setAttributes] = useState(FIRST_ATTRIBUTES)
+  const [attributes, setAttributes] = useState<readonly Attribute[]>([])
   const [cost, setCost] = useState('1')
   const [notes, setNotes] = useState<readonly Note[]>([])
   useEffect(() => {
-    void isServed().then(setServed)
+    const open = async () => {
+      const isThere = await isServed()
+      // A service with rules for Envoy alone has no limits by attribute.
+      if (isThere) setAttributes(attributesOf(await limits().catch(() => [])))
+      setServed(isThere)
+    }
+    void open()
   }, [])
   const ask: Ask = {
     ...Object.fromEntries(attributes.filter(({ value }) => value !== '').map(({ name, value }) => [name, value])),

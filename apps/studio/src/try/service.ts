@@ -23,6 +23,15 @@ export interface Decision {
   readonly limits: readonly LimitState[]
 }
 
+/** A limit as the rules of the service describe it. */
+export interface LimitDescription {
+  readonly key: readonly string[]
+  readonly when: Readonly<Record<string, readonly string[]>>
+  readonly by?: string
+  readonly cost?: number | string
+  readonly policy: string | Readonly<Record<string, string>>
+}
+
 /** The attributes of a request and its cost, as a check takes them. */
 export type Ask = Readonly<Record<string, string | number>>
 
@@ -39,6 +48,10 @@ export async function isServed(): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+export function limits(): Promise<LimitDescription[]> {
+  return call('limits')
 }
 
 export function check(asks: Ask | readonly Ask[]): Promise<Decision | Decision[]> {

@@ -66,6 +66,10 @@ export interface LimitDescription {
   readonly key: readonly string[]
   /** For each attribute, the values of which it must have one. */
   readonly when: Readonly<Record<string, readonly string[]>>
+  /** The attribute that chooses among plans. */
+  readonly by?: string
+  /** What a request costs, or the attribute that says it. */
+  readonly cost?: number | string
   /** The policy in words, or one for each plan if the limit has plans. */
   readonly policy: string | Readonly<Record<string, string>>
   readonly mode: LimitMode

@@ -86,10 +86,12 @@ export class LocalChecks implements Checks {
 
   limits(): readonly LimitDescription[] {
     const { rules, modes } = this.rules.loaded
-    return rules.limits.map(({ name, key, when, policy }) => ({
+    return rules.limits.map(({ name, key, when, cost, policy }) => ({
       limit: name,
       key,
       when: Object.fromEntries(when.map(({ attribute, values }) => [attribute, values])),
+      ...(isPlans(policy) && { by: policy.by }),
+      ...(cost !== undefined && { cost }),
       policy: isPlans(policy)
         ? Object.fromEntries([...policy.policies].map(([plan, one]) => [plan, policyWords(one)]))
         : policyWords(policy),

@@ -242,7 +242,7 @@ describe('what a caller probably did not mean', () => {
 
 test('/v1/limits tells the limits that are served, with their modes now', async () => {
   const { get, post } = await served(
-    'limits: { free: { key: user, when: { route: [/a, /b] }, plans: { by: plan, pro: 60/1m } }, all: { token-bucket: { capacity: 5, refill: 1/s } } }',
+    'limits: { free: { key: user, when: { route: [/a, /b] }, plans: { by: plan, pro: 60/1m } }, all: { cost: tokens, token-bucket: { capacity: 5, refill: 1/s } } }',
   )
   await post('/v1/modes', { limit: 'all', mode: 'off' })
   expect((await get('/v1/limits')).json).toEqual([
@@ -250,10 +250,14 @@ test('/v1/limits tells the limits that are served, with their modes now', async 
       limit: 'free',
       key: ['user'],
       when: { route: ['/a', '/b'] },
+      by: 'plan',
       policy: { pro: '60 in 1m (sliding window)' },
       mode: 'enforce',
     },
-    { limit: 'all', key: [], when: {}, policy: '5 at once, then 1 every 1s (token bucket)', mode: 'off' },
+    {
+      ...{ limit: 'all', key: [], when: {}, cost: 'tokens', mode: 'off' },
+      policy: '5 at once, then 1 every 1s (token bucket)',
+    },
   ])
   expect((await get('/v1/modes')).json).toEqual([
     { limit: 'free', mode: 'enforce' },

@@ -62,11 +62,17 @@ export const SCHEMAS = {
   Modes: { type: 'array', items: ref('Mode') },
   Limits: {
     type: 'array',
-    items: record({
-      ...{ limit: string, key: { type: 'array', items: string }, mode },
-      when: { type: 'object', additionalProperties: { type: 'array', items: string } },
-      policy: { oneOf: [string, { type: 'object', additionalProperties: string }] },
-    }),
+    items: record(
+      {
+        ...{ limit: string, key: { type: 'array', items: string }, mode },
+        when: { type: 'object', additionalProperties: { type: 'array', items: string } },
+        policy: { oneOf: [string, { type: 'object', additionalProperties: string }] },
+      },
+      {
+        by: { ...string, description: 'The attribute that chooses among plans.' },
+        cost: { oneOf: [whole, string], description: 'What a request costs, or the attribute that says it.' },
+      },
+    ),
   },
   RateLimitRequest: { type: 'object', description: 'envoy.service.ratelimit.v3.RateLimitRequest as proto3 JSON' },
 
