@@ -1,3 +1,4 @@
+import { checkOptions } from '../check-options.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { expected } from '../errors.ts'
 
@@ -18,6 +19,7 @@ export interface BackoffOptions {
 export function backoff(attempt: number, options: BackoffOptions = {}): number {
   if (!Number.isSafeInteger(attempt) || attempt < 0)
     throw expected('SLUICE_BAD_OPTION', 'attempt as 0, 1, 2 …', attempt)
+  checkOptions('backoff', options, ['base', 'cap', 'jitter', 'previousMs', 'random'])
   const base = parseDuration(options.base ?? '250ms', 'base')
   const cap = parseDuration(options.cap ?? '30s', 'cap')
   const random = (options.random ?? Math.random)()

@@ -12,8 +12,9 @@ const MAX_THROTTLES = 1000
  * A drop-in for `fetch` that keeps to limits: those that the server reports, in any dialect, and one of your own. Calls wait
  * so that they are not refused. A call that is refused all the same is sent again when the server allows it, never before.
  */
-export function createFetch(options: FetchOptions = {}): typeof fetch {
-  const settings = fetchSettings(options)
+export function createFetch(given: FetchOptions = {}): typeof fetch {
+  const settings = fetchSettings(given)
+  const { options } = settings
   const { clock = systemClock, random = Math.random, policy, store, name = 'fetch' } = options
   const throttles = new Map<string, AdaptiveThrottle>()
   const { k } = settings

@@ -1,3 +1,4 @@
+import { checkFunction, checkOptions } from '../check-options.ts'
 import type { Clock } from '../clock.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { expected } from '../errors.ts'
@@ -70,6 +71,8 @@ const KNOWN: readonly (keyof FetchOptions)[] = [
 ]
 
 export interface FetchSettings {
+  /** As given, without those that are undefined. */
+  readonly options: FetchOptions
   readonly maxWaitMs: number
   readonly deadlineMs: number
   readonly maxRetries: number
@@ -78,18 +81,10 @@ export interface FetchSettings {
 }
 
 /** Validates the options. */
-export function fetchSettings(options: FetchOptions): FetchSettings {
-  if (typeof options !== 'object' || options === null)
-    throw expected('SLUICE_BAD_OPTION', 'options of createFetch', options)
-  for (const option of Object.keys(options)) {
-    if (!(KNOWN as readonly string[]).includes(option)) {
-      throw expected('SLUICE_BAD_OPTION', `options of createFetch: ${KNOWN.join(', ')}`, option)
-    }
-  }
+export function fetchSettings(given: FetchOptions): FetchSettings {
+  const options = checkOptions('createFetch', given, KNOWN)
   for (const name of ['fetch', 'key', 'onWait', 'onEvent', 'random'] as const) {
-    const value = options[name]
-    if (value !== undefined && typeof value !== 'function')
-      throw expected('SLUICE_BAD_OPTION', `${name} as a function`, value)
+    if (options[name] !== undefined) checkFunction(name, options[name])
   }
   const { maxRetries = 3, adaptiveThrottle = false, policy, resetUnit = 's' } = options
   if (!Number.isSafeInteger(maxRetries) || maxRetries < 0)
@@ -101,12 +96,18 @@ export function fetchSettings(options: FetchOptions): FetchSettings {
       throw expected('SLUICE_BAD_OPTION', `a policy beside ${name}`, policy, `${name} has no effect without one`)
     }
   }
-  const { k = 2 } = adaptiveThrottle === true || adaptiveThrottle === false ? {} : adaptiveThrottle
-  if (!(k >= 1)) throw expected('SLUICE_BAD_OPTION', 'adaptiveThrottle.k as a number of 1 or more', k)
+  if (options.backoff !== undefined) checkOptions('createFetch backoff', options.backoff, ['base', 'cap', 'jitter'])
   return {
+    options,
     maxWaitMs: parseDuration(options.maxWait ?? '1m', 'maxWait'),
     deadlineMs: options.deadline === undefined ? Infinity : parseDuration(options.deadline, 'deadline', { min: 1 }),
     maxRetries,
-    k: adaptiveThrottle === false ? undefined : k,
+    k: adaptiveThrottle === false ? undefined : throttleFactor(adaptiveThrottle),
   }
+}
+
+function throttleFactor(given: true | AdaptiveThrottleOptions): number {
+  const { k = 2 } = given === true ? {} : checkOptions('createFetch adaptiveThrottle', given, ['k'])
+  if (!(k >= 1)) throw expected('SLUICE_BAD_OPTION', 'adaptiveThrottle.k as a number of 1 or more', k)
+  return k
 }

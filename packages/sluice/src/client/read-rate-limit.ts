@@ -1,3 +1,4 @@
+import { checkOptions } from '../check-options.ts'
 import { systemClock } from '../clock.ts'
 import { parsePlainDecimal, parseRetryAfter, type ReadingTime, readingTime } from './field-times.ts'
 import { readNamedFields } from './named-fields.ts'
@@ -18,8 +19,9 @@ export interface ReadOptions {
 
 /** Reads everything a response says about limits, in any dialect. Malformed fields are ignored. */
 export function readRateLimit(response: ToldResponse, options: ReadOptions = {}): RateLimitInfo {
+  const { now = systemClock.now(), resetUnit = 's' } = checkOptions('readRateLimit', options, ['now', 'resetUnit'])
   const fields = fieldsOfLimits(response.headers)
-  return fields === undefined ? NOTHING : readFields(fields, options.now ?? systemClock.now(), options.resetUnit ?? 's')
+  return fields === undefined ? NOTHING : readFields(fields, now, resetUnit)
 }
 
 function readFields(fields: Fields, now: number, resetUnit: 's' | 'ms'): RateLimitInfo {

@@ -1,3 +1,4 @@
+import { checkFunction, checkOptions } from '../check-options.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { expected } from '../errors.ts'
@@ -133,7 +134,8 @@ const LOW = 0.5
 export function shape<A extends unknown[], R>(fn: (...args: A) => R | Promise<R>, options: ShapeOptions): Shaped<A, R> {
   if (typeof fn !== 'function') throw expected('SLUICE_BAD_OPTION', 'a function to shape', fn)
   const shaper = new Shaper(args => fn(...(args as A)), options)
-  const withOptions = ({ priority = 0, signal }: CallOptions) => {
+  const withOptions = (own: CallOptions) => {
+    const { priority = 0, signal } = checkOptions('with', own, ['priority', 'signal'])
     const kept = { priority, signal }
     return (...args: A): Promise<R> => shaper.call(args, kept) as Promise<R>
   }
@@ -166,15 +168,12 @@ class Shaper {
   private isClosed = false
   private drained: { promise: Promise<void>; resolve: () => void } | undefined
 
-  constructor(run: (args: unknown[]) => unknown, options: ShapeOptions) {
+  constructor(run: (args: unknown[]) => unknown, given: ShapeOptions) {
     this.run = run
-    if (typeof options !== 'object' || options === null)
-      throw expected('SLUICE_BAD_OPTION', 'shape(fn, { policy })', options)
-    for (const option of Object.keys(options)) {
-      if (!KNOWN.includes(option)) throw expected('SLUICE_BAD_OPTION', `options of shape: ${KNOWN.join(', ')}`, option)
-    }
+    const options = checkOptions('shape', given, KNOWN)
     const { policy, store, name = 'shape', clock = systemClock, maxWait } = options
     const { concurrency = Infinity, maxBacklog = 10_000, onPressure } = options
+    if (onPressure !== undefined) checkFunction('onPressure', onPressure)
     for (const [option, value] of Object.entries({ concurrency, maxBacklog })) {
       const isCount = value === Infinity || (Number.isSafeInteger(value) && value >= 1)
       if (!isCount) throw expected('SLUICE_BAD_OPTION', `${option} as a whole number, 1 or more`, value)

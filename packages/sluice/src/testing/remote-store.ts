@@ -1,3 +1,4 @@
+import { checkOptions } from '../check-options.ts'
 import { StoreUnavailable } from '../errors.ts'
 import type { Charge } from '../stores/charge.ts'
 import type { Space } from '../stores/limit.ts'
@@ -24,7 +25,8 @@ export interface SimulatedStore extends Store<'async'> {
  * A simulated server that several limiters can share: `memoryStore` in this process, with a delay, outages and a clock
  * of its own.
  */
-export function simulatedStore({ clock, delayMs = 1, aheadMs = 0 }: SimulatedStoreOptions): SimulatedStore {
+export function simulatedStore(options: SimulatedStoreOptions): SimulatedStore {
+  const { clock, delayMs = 1, aheadMs = 0 } = checkOptions('simulatedStore', options, ['clock', 'delayMs', 'aheadMs'])
   return new Simulated(clock, memoryStore({ clock: { now: () => clock.now() + aheadMs } }), delayMs)
 }
 

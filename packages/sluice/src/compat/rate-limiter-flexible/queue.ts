@@ -1,4 +1,5 @@
 import { brand } from '../../brand.ts'
+import { checkOptions } from '../../check-options.ts'
 import type { Decision } from '../../decision.ts'
 import { MAX_WINDOW_MS } from '../../duration.ts'
 import { expected } from '../../errors.ts'
@@ -25,7 +26,8 @@ export class RateLimiterQueue {
   private readonly maxQueueSize: number
   private readonly lines = new Map<string, Line>()
 
-  constructor(limiter: WindowRateLimiter, { maxQueueSize = 2 ** 32 - 1 }: { maxQueueSize?: number } = {}) {
+  constructor(limiter: WindowRateLimiter, options: { maxQueueSize?: number } = {}) {
+    const { maxQueueSize = 2 ** 32 - 1 } = checkOptions('RateLimiterQueue', options, ['maxQueueSize'])
     if (!(limiter instanceof WindowRateLimiter)) {
       throw expected('SLUICE_BAD_OPTION', `RateLimiterQueue of a limiter from sluice/compat/${NAME}`, limiter)
     }

@@ -56,8 +56,7 @@ function partsOf(own: unknown, route: RouteConfig): RouteParts {
     const { hook, ...rest } = own as { hook?: Hook }
     if (hook !== undefined) checkHook(`${where} hook`, hook)
     const isOnlyHook = hook !== undefined && Object.values(rest).every(value => value === undefined)
-    const whole = isOnlyHook ? undefined : (rest as Route)
-    if (whole !== undefined) checkRoute(where, whole)
+    const whole = isOnlyHook ? undefined : checkRoute(where, rest as Route)
     const cost = whole === undefined || 'policy' in whole ? undefined : whole.cost
     parts = { hook, whole, onlyCost: cost === undefined ? undefined : { cost } }
     known.set(own as object, parts)

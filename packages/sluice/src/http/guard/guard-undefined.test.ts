@@ -46,6 +46,21 @@ describe('options that are undefined are as left out', () => {
     })
   })
 
+  test.each<[what: string, own: Any, left: Record<string, number>]>([
+    ['limits beside a policy', { limits: undefined, policy }, { all: 93, default: 1 }],
+    [
+      'a policy beside limits',
+      { policy: undefined, limits: { caller: { policy, key: ip() } } },
+      { all: 93, caller: 1 },
+    ],
+    ['both beside a cost', { limits: undefined, policy: undefined, cost: 5 }, { all: 95 }],
+  ])('of a route: %s', (_, own, left) => {
+    const all = { policy: fixedWindow({ limit: 100, window: '1h' }), key: ip() }
+    const cost = 'cost' in own ? {} : { cost: 7 }
+    const guard = createGuard({ limits: { all: { ...all, ...cost } }, clock: fakeClock() })
+    expect(leftIn(ask(guard.for('/a', own)))).toEqual(left)
+  })
+
   test('of the login limits', () => {
     const names = ['ip', 'username', 'pair', 'perAddress', 'perUsername', 'total', 'failed', 'succeeded']
     expect(Object.keys(loginLimits(nothing(names)))).toEqual(Object.keys(loginLimits()))

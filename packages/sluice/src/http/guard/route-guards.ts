@@ -33,8 +33,9 @@ export function checkRoute(where: string, given: Route): Route {
   if (typeof given !== 'object' || given === null) {
     throw expected('SLUICE_BAD_OPTION', `${where} as { policy }, { limits } or { cost }`, given)
   }
-  const known = 'limits' in given ? ['limits', 'cost'] : 'policy' in given ? GUARD_LIMIT_OPTIONS : ['cost']
-  const own = checkOptions(where, given, ['allow', ...known])
+  const written = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Route
+  const known = 'limits' in written ? ['limits', 'cost'] : 'policy' in written ? GUARD_LIMIT_OPTIONS : ['cost']
+  const own = checkOptions(where, written, ['allow', ...known])
   if ('limits' in own || 'policy' in own || 'cost' in own) return own
   throw expected('SLUICE_BAD_OPTION', `${where} as { policy }, { limits } or { cost }`, given)
 }

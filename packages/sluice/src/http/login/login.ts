@@ -39,9 +39,9 @@ const OPTIONS = ['ip', 'username', 'pair', 'perAddress', 'perUsername', 'total',
  * Each process remembers the logins it has seen since it started.
  */
 export function loginLimits<R extends RequestView = RequestView>(
-  options: LoginOptions<R> = {},
+  given: LoginOptions<R> = {},
 ): Record<string, GuardLimit<R>> {
-  checkOptions('loginLimits', options, OPTIONS)
+  const options = checkOptions('loginLimits', given, OPTIONS)
   const { ip = clientAddress(), username = typedName(), succeeded = isSuccess } = options
   const { pair = '5/15m', perAddress = '100/1h', perUsername = '20/1h', total = '1000/10m' } = options
   // A client that hangs up before the response counts as a failure; otherwise its guess would be free.

@@ -1,3 +1,4 @@
+import { checkOptions } from '../../check-options.ts'
 import { expected } from '../../errors.ts'
 import type { CostOption, Limiter, LimiterOptions } from '../../limiter/limiter.ts'
 import { checkMode, type LimitMode, type LimitOptions } from '../../limiter/limits.ts'
@@ -35,11 +36,13 @@ export interface RulesLimiter<M extends LimiterMode = 'sync'> {
   setMode(limit: string, mode: LimitMode): void
 }
 
+const KNOWN = ['store', 'clock', 'onDecision', 'onEvent', 'ownLists']
+
 /** A limiter of a parsed rules file; throws `RulesError` with all its errors. */
 export function rulesLimiter(parsed: unknown, options?: RulesOptions<'sync'>): RulesLimiter<'sync'>
 export function rulesLimiter<M extends LimiterMode>(parsed: unknown, options: RulesOptions<M>): RulesLimiter<M>
 export function rulesLimiter(parsed: unknown, given: RulesOptions<LimiterMode> = {}): RulesLimiter<LimiterMode> {
-  const { ownLists = false, ...options } = given
+  const { ownLists = false, ...options } = checkOptions('rulesLimiter', given, KNOWN)
   const rules = readRules(parsed)
   if (!ownLists) refuseLists(rules)
   const { name, prefix } = rules

@@ -362,7 +362,7 @@ describe('a request without an answer', () => {
 
   test('options that are none are told', () => {
     expect(() => rls([], { counting: 'both' as never })).toThrow("expected counting 'together' or 'apart', got 'both'")
-    expect(() => rls([], { stores: 1 } as never)).toThrow(/expected an option of a limiter, got 'stores'; write store/)
+    expect(() => rls([], { stores: 1 } as never)).toThrow(/expected an option of rls, got 'stores'; write store/)
   })
 })
 

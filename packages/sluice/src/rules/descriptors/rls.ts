@@ -1,3 +1,4 @@
+import { checkOptions } from '../../check-options.ts'
 import { expected } from '../../errors.ts'
 import type { LimiterOptions } from '../../limiter/limiter.ts'
 import { NamedLimiter } from '../../limiter/named-limiter.ts'
@@ -39,6 +40,10 @@ export interface Rls {
   close(): Maybe<void>
 }
 
+const KNOWN = [
+  ...['store', 'clock', 'prefix', 'onEvent', 'counting', 'shadow', 'mergeDomains', 'onDecision', 'onCounted'],
+]
+
 /** The rules of parsed files for envoyproxy/ratelimit; throws `RulesError` with all their errors. */
 export function rls(files: readonly unknown[], options: RlsOptions = {}): Rls {
   const {
@@ -48,7 +53,7 @@ export function rls(files: readonly unknown[], options: RlsOptions = {}): Rls {
     onDecision,
     onCounted,
     ...limiterOptions
-  } = options
+  } = checkOptions('rls', options, KNOWN)
   if (counting !== 'together' && counting !== 'apart') {
     throw expected('SLUICE_BAD_OPTION', "counting 'together' or 'apart'", counting)
   }
