@@ -12,6 +12,7 @@ export const WARNING_CODES = [
   'SLUICE_NO_UNIT',
   'SLUICE_MANY_GUARDS',
   'SLUICE_MEMORY_IN_CLUSTER',
+  'SLUICE_NO_OVERDRAW',
 ] as const
 
 export type WarningCode = (typeof WARNING_CODES)[number]

@@ -280,6 +280,26 @@ describe('what envoyproxy/ratelimit has beside its service', () => {
     expect((await service.get('/healthcheck')).status).toBe(500)
   })
 
+  test('a rule that gets hits above 1 is named once unless it says overdraw', async () => {
+    const rule = (key: string, more = '') =>
+      `  - { key: ${key}, ${more}rate_limit: { unit: hour, requests_per_unit: 9 } }`
+    const marked = [rule('late', 'overdraw: true, '), rule('known', 'overdraw: false, ')]
+    const file = ['domain: llm', 'descriptors:', rule('tokens'), ...marked].join('\n')
+    const { post, lines } = await served('', { rules: '', envoy: rulesFile(file) })
+    const ask = (hitsAddend: number, key: string) =>
+      post('/json', { domain: 'llm', hitsAddend, descriptors: [{ entries: [{ key, value: 'a' }] }] })
+    await ask(1, 'tokens')
+    expect(lines).toEqual([])
+    for (const key of ['tokens', 'tokens', 'late', 'known']) expect((await ask(3, key)).status).toBe(200)
+    expect(lines).toEqual([expect.stringMatching(/'llm.tokens' gets hits above 1.*overdraw: true/)])
+  })
+
+  test('with counting apart every rule counts late hits, so none is named', async () => {
+    const { post, lines } = await served('', { rules: '', envoy: rulesFile(ENVOY), counting: 'apart' })
+    await post('/json', { domain: 'edge', hitsAddend: 3, descriptors: [{ entries: [{ key: 'user', value: 'vip' }] }] })
+    expect(lines).toEqual([])
+  })
+
   test('a domain that no file has passes, is counted, and is warned of once', async () => {
     const { post, get, lines } = await started()
     const asked = { domain: 'egde', descriptors: [{ entries: [{ key: 'user', value: 'vip' }] }] }

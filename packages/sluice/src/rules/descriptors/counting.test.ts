@@ -34,7 +34,7 @@ test('on any trace a request is charged for all its descriptors or for none, as 
   fc.assert(
     fc.property(trace, steps => {
       const clock = fakeClock(1_700_000_000_000)
-      const service = rls([perMinute(rules)], { clock })
+      const service = rls([perMinute(rules)], { clock, onEvent: () => {} })
       let minute = -1
       let used = new Map<string, number>()
       for (const { gapMs, all } of steps) {

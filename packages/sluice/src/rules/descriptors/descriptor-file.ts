@@ -84,7 +84,7 @@ function readRule(node: ConfigNode, parent: readonly string[], depth: number): D
     limits: readLimits(node, members),
     shadow: flag('shadow_mode'),
     quota: flag('quota_mode'),
-    overdraw: flag('overdraw'),
+    overdraw: members.get('overdraw')?.flag('true or false'),
     detailed: flag('detailed_metric'),
     valueToMetric: flag('value_to_metric'),
     shared,

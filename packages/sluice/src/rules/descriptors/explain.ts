@@ -13,17 +13,17 @@ export interface DescriptorExplanation {
   readonly why: string
 }
 
-export function explainMatch(domain: string, match: Match): DescriptorExplanation {
+export function explainMatch(domain: string, match: Match, hits: number): DescriptorExplanation {
   const { limits, descriptor } = match
   return {
     descriptor: descriptor.entries.map(entryWords).join(' '),
     ...(limits.length > 0 && { rule: metricName(domain, match) }),
     limits: limits.map(({ policy }) => (policy === undefined ? 'unlimited' : policyWords(policy))),
-    why: whyWords(match),
+    why: whyWords(match, hits),
   }
 }
 
-function whyWords({ descriptor, rules, limits, isOverride }: Match): string {
+function whyWords({ descriptor, rules, limits, isOverride }: Match, hits: number): string {
   const { entries } = descriptor
   if (isOverride) return 'the request brings its own limit'
   if (descriptor.limit !== undefined) return 'the request brings its own limit, but there are no rules for its domain'
@@ -34,6 +34,9 @@ function whyWords({ descriptor, rules, limits, isOverride }: Match): string {
   else if (limits.length === 0) steps.push('another match replaces that rule')
   else if (rules.at(-1)!.shadow) steps.push('only a shadow: it never refuses')
   else if (rules.at(-1)!.quota) steps.push('a quota: it refuses only when all quotas of the request are used up')
+  else if (hits > 1 && rules.at(-1)!.overdraw === undefined) {
+    steps.push(`${hits} hits count only where so many are left: write overdraw: true if the work is done by then`)
+  }
   return steps.join('; ')
 }
 

@@ -13,8 +13,11 @@ export interface DescriptorHit {
    * exceeded.
    */
   readonly effect: 'refuses' | 'quota' | 'shadow'
-  /** Counted even if it exceeds the limit, because its cost is known only when the work is done. */
-  readonly overdraw: boolean
+  /**
+   * Counted even if it exceeds the limit, because its cost is known only when the work is done. Undefined if its rule
+   * does not say.
+   */
+  readonly overdraw: boolean | undefined
   readonly current: CurrentLimit
   readonly rule: string
   /** The rule's name in its file; an override has none. */

@@ -25,7 +25,7 @@ export function hitsFor(
         policy,
         cost,
         effect: rule?.shadow === true ? 'shadow' : rule?.quota === true ? 'quota' : 'refuses',
-        overdraw: rule?.overdraw === true,
+        overdraw: rule?.overdraw,
         current,
         rule: metricName(request.domain, match),
         path: rule?.path,

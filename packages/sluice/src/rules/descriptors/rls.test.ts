@@ -14,7 +14,7 @@ const rate = (unit: string, requests_per_unit: number, more: object = {}) => ({
 
 function service(descriptors: unknown[], options: Parameters<typeof rls>[1] = {}) {
   const clock = fakeClock(START)
-  const made = rls([{ domain: 'edge', descriptors }], { clock, ...options })
+  const made = rls([{ domain: 'edge', descriptors }], { clock, onEvent: () => {}, ...options })
   return { ...made, clock, ask: (...all: Parameters<typeof asking>) => now(made.shouldRateLimit(asking(...all))) }
 }
 

@@ -5,10 +5,10 @@ import { NamedLimiter } from '../../limiter/named-limiter.ts'
 import { andThen, type Maybe } from '../../maybe.ts'
 import { type DescriptorFileOptions, type Domains, readDescriptorFiles } from './descriptor-file.ts'
 import { type DescriptorExplanation, explainMatch } from './explain.ts'
-import { batchesOf, type HitBatch } from './hit-batch.ts'
+import { batchesOf, type DescriptorHit, type HitBatch } from './hit-batch.ts'
 import { hitsFor } from './hits.ts'
 import { type Match, matchAll } from './matching.ts'
-import { checkRequest, RlsError, type RlsRequest } from './request.ts'
+import { checkRequest, hitsOf, RlsError, type RlsRequest } from './request.ts'
 import { counterLimits, counterRefs } from './rule-counters.ts'
 import { type CountedHits, type RlsResponse, responseOf, tellCounted } from './statuses.ts'
 import { takeAll, takeApart } from './taking.ts'
@@ -72,6 +72,7 @@ export function rls(files: readonly unknown[], options: RlsOptions = {}): Rls {
     shouldRateLimit(request) {
       const matches = matchesOf(request)
       const hits = hitsFor(request, matches, refs)
+      if (counting === 'together') for (const hit of hits) tellLate(limiter, hit)
       const taken = counting === 'apart' ? takeApart(limiter, hits) : takeAll(limiter, hits)
       return andThen(taken, decided => {
         if (onCounted !== undefined) tellCounted(decided, onCounted)
@@ -86,7 +87,15 @@ export function rls(files: readonly unknown[], options: RlsOptions = {}): Rls {
       const resets = batches.map((batch): Maybe<void> => limiter.reset(batch))
       return resets.some(reset => reset instanceof Promise) ? Promise.all(resets).then(() => {}) : undefined
     },
-    explain: request => matchesOf(request).map(match => explainMatch(request.domain, match)),
+    explain: request =>
+      matchesOf(request).map(match => explainMatch(request.domain, match, hitsOf(match.descriptor, request))),
     close: () => limiter.close() as Maybe<void>,
   }
+}
+
+/** Hits above 1 are often a cost that is reported late. Such a rule must say `overdraw: true`, or `false` if it is not one. */
+function tellLate({ warn }: NamedLimiter<HitBatch>, { cost, overdraw, effect, path }: DescriptorHit): void {
+  if (cost <= 1 || overdraw !== undefined || effect === 'shadow' || path === undefined) return
+  const what = `rule '${path.join('.')}' gets hits above 1, and refuses those above what is left without counting them`
+  warn('SLUICE_NO_OVERDRAW', `${what}: write overdraw: true if the work is done by then, or overdraw: false`)
 }

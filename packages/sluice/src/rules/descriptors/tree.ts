@@ -19,7 +19,7 @@ export interface DescriptorRule {
   readonly shadow: boolean
   readonly quota: boolean
   /** Hits are counted even if they exceed the limit, because costs are known only when the work is done. */
-  readonly overdraw: boolean
+  readonly overdraw: boolean | undefined
   /** Metrics report each value of this rule, although the rule does not name them. */
   readonly detailed: boolean
   /** The same for the value of this one level. */
