@@ -15,6 +15,13 @@ function refusing(status: number, fields: Record<string, string>, times = 1) {
   })
 }
 
+test('several rates of its own hold together', async () => {
+  const { client, url, play, arrivals } = await world(OK)
+  const get = client({ policy: ['1/s', '2/10s'] })
+  await play(Promise.all([1, 2, 3].map(() => get(url))))
+  expect(arrivals.map(({ at }) => at)).toEqual([0, 1000, 10_000])
+})
+
 describe('a refusal', () => {
   test.each([
     ['seconds', '7', 7000],

@@ -2,6 +2,7 @@ import { checkFunction, checkOptions } from '../check-options.ts'
 import type { Clock } from '../clock.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { expected } from '../errors.ts'
+import type { Layers } from '../limiter/layers.ts'
 import type { LimiterOptions } from '../limiter/limiter.ts'
 import type { PolicyLike } from '../policy.ts'
 import type { AdaptiveThrottleOptions } from './adaptive-throttle.ts'
@@ -37,8 +38,8 @@ export type FetchEvent =
 export interface FetchOptions {
   /** `globalThis.fetch` by default. */
   fetch?: typeof fetch
-  /** A limit of your own that every request keeps to before it is sent. */
-  policy?: PolicyLike
+  /** A limit of your own that every request keeps to before it is sent, or several rates: `['5/s', '100/m']`. */
+  policy?: PolicyLike | Layers
   /** Shares `policy` with other processes: `redisStore(client)`. */
   store?: NonNullable<LimiterOptions['store']>
   /** Keeps this policy's state apart from that of others in the same store. `'fetch'` by default. */
