@@ -39,7 +39,7 @@ describe('an unknown option is refused with the one that was probably meant', ()
 
 test.each([5, '15m', null, undefined, [], true])('%s is no object of options', options => {
   expect(() => checkOptions('block', options as never, ['limit', 'for'])).toThrow(
-    /^expected options of block such as \{ for: '15m' \}, got /,
+    /^expected options of block as \{ limit, for \}, got /,
   )
 })
 

@@ -11,7 +11,7 @@ export function checkOptions<T extends object>(
   code: ErrorCode = 'SLUICE_BAD_OPTION',
 ): T {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw expected(code, `options of ${call} ${shapeOf(call, known)}`, options)
+    throw expected(code, `options of ${call} as { ${known.join(', ')} }`, options)
   }
   let someUndefined = false
   for (const [name, value] of Object.entries(options)) {
@@ -24,33 +24,14 @@ export function checkOptions<T extends object>(
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T
 }
 
-function shapeOf(call: string, known: readonly string[]): string {
-  const example = Object.hasOwn(EXAMPLES, call) ? EXAMPLES[call] : undefined
-  return example === undefined ? `as an object with ${known.join(', ')}` : `such as ${example}`
-}
-
-/** For the calls of a limiter: what they take beside the subject. */
-const EXAMPLES: Readonly<Record<string, string>> = {
-  consume: '{ cost: 5 }',
-  peek: '{ cost: 5 }',
-  refund: '{ cost: 5 }',
-  penalize: '{ cost: 5 }',
-  reserve: "{ cost: 5, ttl: '30s' }",
-  wait: "{ maxWait: '2s' }",
-  set: '{ remaining: 10 }',
-  block: "{ for: '15m' }",
-  reset: "{ limits: ['user'] }",
-  inspect: "{ limits: ['user'] }",
-}
-
 function nameAdvice(name: string, known: readonly string[]): string {
   const meant = nearestName(name, known)
   if (meant === undefined) return `known are ${known.join(', ')}`
-  return meant === 'policy' ? "write policy: '100/m', which is a limit and its window" : `write ${meant}`
+  return meant === 'policy' ? "write policy: '100/m'" : `write ${meant}`
 }
 
-export function checkFunction(what: string, value: unknown): void {
-  if (typeof value !== 'function') throw expected('SLUICE_BAD_OPTION', `${what} as a function`, value)
+export function checkFunction(what: string, value: unknown, advice = ''): void {
+  if (typeof value !== 'function') throw expected('SLUICE_BAD_OPTION', `${what} as a function`, value, advice)
 }
 
 /** Refuses an async function, because the limiter would take its promise for the answer. */
@@ -63,68 +44,47 @@ export function checkSyncFunction(what: string, value: unknown, advice = ''): vo
 /** The known name that was probably meant: a similar spelling, or the name in another rate limiter. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const bare = bareName(name)
-  const foreign = Object.hasOwn(FOREIGN_NAMES, bare) && FOREIGN_NAMES[bare]!.find(ours => known.includes(ours))
-  return foreign || known.find(one => bareName(one) === bare) || known.find(one => isTypingError(bare, bareName(one)))
+  const [, ours = ''] = FOREIGN_NAMES.find(([theirs]) => theirs.split(' ').includes(bare)) ?? []
+  const foreign = ours.split(' ').find(one => known.includes(one))
+  return foreign ?? (known.find(one => bareName(one) === bare) || known.find(one => isTypingError(bare, bareName(one))))
 }
 
 function bareName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_ ]/g, '')
 }
 
-/** Names in other rate limiters, in lower case, and the name here: the first of these that the call knows. */
-const FOREIGN_NAMES: Readonly<Record<string, readonly string[]>> = {
-  keygenerator: ['key'],
-  generatekey: ['key'],
-  gettracker: ['key'],
-  identifier: ['key'],
-  windowms: ['window', 'policy'],
-  timewindow: ['window', 'policy'],
-  duration: ['window', 'for', 'policy'],
-  interval: ['window', 'refill', 'policy'],
-  refillrate: ['refill'],
-  refillinterval: ['refill'],
-  tokensperinterval: ['refill'],
-  ttl: ['window', 'for', 'policy', 'ttl_ms'],
-  max: ['limit', 'policy'],
-  points: ['limit', 'policy', 'cost'],
-  limit: ['policy'],
-  window: ['policy'],
-  requests: ['limit', 'policy'],
-  tokens: ['cost', 'capacity'],
-  weight: ['cost'],
-  throttlers: ['limits'],
-  limiters: ['limits'],
-  standardheaders: ['headers'],
-  legacyheaders: ['headers'],
-  enabledraftspec: ['headers'],
-  blockduration: ['blockFor', 'for'],
-  ban: ['blockFor'],
-  keyprefix: ['prefix'],
-  namespace: ['prefix'],
-  nextpass: ['skip'],
-  skipif: ['skip'],
-  allowlist: ['allow'],
-  denylist: ['deny'],
-  whitelist: ['allow'],
-  blacklist: ['deny'],
-  handler: ['refuse'],
-  message: ['refuse'],
-  statuscode: ['status', 'refuse'],
-  skipfailedrequests: ['countWhen'],
-  skipsuccessfulrequests: ['countWhen'],
-  requestwassuccessful: ['countWhen'],
-  passonstoreerror: ['onOutage'],
-  skiponerror: ['onOutage'],
-  insurancelimiter: ['onOutage'],
-  ephemeralcache: ['denyCache'],
-  inmemoryblockonconsumed: ['denyCache'],
-  redis: ['store'],
-  storeclient: ['store'],
-  timeout: ['maxWait', 'deadline'],
-  maxqueuesize: ['maxQueue'],
-  highwater: ['maxQueue', 'maxBacklog'],
-  milliseconds: ['for', 'window'],
-}
+/** Names in other rate limiters, in lower case, and the names here: the first of them that the call knows is meant. */
+const FOREIGN_NAMES: readonly (readonly [theirs: string, ours: string])[] = [
+  ['keygenerator generatekey gettracker identifier', 'key'],
+  ['windowms timewindow', 'window policy'],
+  ['duration', 'window for policy'],
+  ['interval', 'window refill policy'],
+  ['refillrate refillinterval tokensperinterval', 'refill'],
+  ['ttl', 'window for policy ttl_ms'],
+  ['max requests', 'limit policy'],
+  ['points', 'limit policy cost'],
+  ['limit window', 'policy'],
+  ['tokens', 'cost capacity'],
+  ['weight', 'cost'],
+  ['throttlers limiters', 'limits'],
+  ['standardheaders legacyheaders enabledraftspec', 'headers'],
+  ['blockduration', 'blockFor for'],
+  ['ban', 'blockFor'],
+  ['keyprefix namespace', 'prefix'],
+  ['nextpass skipif', 'skip'],
+  ['allowlist whitelist', 'allow'],
+  ['denylist blacklist', 'deny'],
+  ['handler message', 'refuse'],
+  ['statuscode', 'status refuse'],
+  ['skipfailedrequests skipsuccessfulrequests requestwassuccessful', 'countWhen'],
+  ['passonstoreerror skiponerror insurancelimiter', 'onOutage'],
+  ['ephemeralcache inmemoryblockonconsumed', 'denyCache'],
+  ['redis storeclient', 'store'],
+  ['timeout', 'maxWait deadline'],
+  ['maxqueuesize', 'maxQueue'],
+  ['highwater', 'maxQueue maxBacklog'],
+  ['milliseconds', 'for window'],
+]
 
 /**
  * Allows one typing error, or two in a longer name: a letter too many, missing, wrong or swapped with its neighbour.

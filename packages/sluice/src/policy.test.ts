@@ -54,7 +54,7 @@ const badDurations = (name: string, code: ErrorCode, rest: Record<string, unknow
   )
 
 const noOptions = (names: string): Bad[] => [
-  [undefined, 'SLUICE_BAD_OPTION', `as an object with ${names}, got undefined`],
+  [undefined, 'SLUICE_BAD_OPTION', `as { ${names} }, got undefined`],
   [null, 'SLUICE_BAD_OPTION', 'got null'],
   ['100/m', 'SLUICE_BAD_OPTION', "got '100/m'"],
   [{ other: 1 }, 'SLUICE_BAD_OPTION', `got 'other'; known are ${names}`],

@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import { type RoutedRequest, routeOf } from './adapters/express-routes.ts'
 import { guardFrom } from './adapters/guard-from.ts'
 import { guardNode, type Next, type NodeRequest, type NodeResponse, nodeReader } from './adapters/node-exchange.ts'
+import { ownTrust } from './adapters/own-trust.ts'
 import type { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Reader, RequestView } from './request/request-facts.ts'
@@ -20,7 +21,7 @@ const reader: Reader<ExpressRequest, NodeResponse> = {
   // Inside a mounted router `url` lacks the prefix.
   target: request => request.originalUrl ?? request.url ?? '/',
   route: routeOf,
-  ownTrust: ({ app }) => (app?.get('trust proxy') ? "Express' trust proxy" : undefined),
+  ownTrust: ({ app }) => ownTrust("Express' trust proxy", app?.get('trust proxy')),
 }
 
 /** What functions in the options receive. It keeps the type of Express' `header`, which returns a list for `set-cookie`. */

@@ -9,6 +9,7 @@ import {
   unlessAnswered,
   writeFields,
 } from './adapters/node-exchange.ts'
+import { ownTrust } from './adapters/own-trust.ts'
 import type { Guard } from './guard/guard.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Outcome } from './guard/outcome.ts'
@@ -46,7 +47,7 @@ const reader: Reader<KoaContext, NodeResponse> = {
   header: (context, name) => nodeReader.header(context.req, name),
   peer: context => nodeReader.peer(context.req),
   route: routeOf,
-  ownTrust: ({ app }) => ((app as { proxy?: boolean }).proxy ? "Koa's app.proxy" : undefined),
+  ownTrust: ({ app }) => ownTrust("Koa's app.proxy", (app as { proxy?: boolean }).proxy),
   onClose: nodeReader.onClose,
 }
 

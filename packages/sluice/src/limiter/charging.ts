@@ -208,14 +208,7 @@ export function subjectKey(subject: unknown): string {
 
 function badSubject(subject: unknown): Error {
   const what = subject === '' ? 'a subject that is not empty' : "a key as a string such as 'user:42'"
-  return expected('SLUICE_BAD_KEY', what, subject, subjectAdvice(subject))
-}
-
-function subjectAdvice(subject: unknown): string {
-  if (subject === '' || subject === undefined || subject === null) return 'pass what tells callers apart'
-  if (subject instanceof Promise) return 'await it first'
-  if (typeof subject !== 'object') return 'write String(…) around it'
-  return 'pass one of its values, or make the limiter of limits with key functions'
+  return expected('SLUICE_BAD_KEY', what, subject)
 }
 
 function chargeOf(limit: BoundLimit<never>, policy: unknown, key: string, cost: unknown, role: number): Charge {

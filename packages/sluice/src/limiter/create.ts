@@ -23,17 +23,11 @@ export function createLimiter<S>(
     if (second !== undefined) throw expected('SLUICE_BAD_OPTION', 'one object of options beside limits', second)
     return noticed(new NamedLimiter<S>(first, first.limits, false))
   }
-  if (typeof first === 'object' && first !== null && !isLayers(first) && !('kind' in first)) {
-    const advice = 'policy' in first ? 'pass the policy itself, and the other options after it' : ONE_TEXT
-    throw expected('SLUICE_BAD_POLICY', "createLimiter('100/m') or createLimiter({ limits: { … } })", first, advice)
-  }
   const onOutage = second?.onOutage
   const own = onOutage === undefined ? {} : { onOutage }
   const limit = isLayers(first) ? { policy: first, key: subjectKey, ...own } : { policy: first, ...own }
   return noticed(new NamedLimiter<string>(second ?? {}, { default: limit }, true))
 }
-
-const ONE_TEXT = "a limit and its window are one text, '100/m', or the options of a policy such as fixedWindow()"
 
 /** The limiter that counts at each place; the last one made if there are several. */
 const counting = new WeakMap<Space, WeakRef<{ readonly closed: boolean }>>()
@@ -45,18 +39,14 @@ export function noticed<S>(limiter: NamedLimiter<S>): NamedLimiter<S> {
     const other = counting.get(space)?.deref()
     if (other !== undefined && other !== limiter && !other.closed) {
       const both = `two limiters named '${limiter.name}' count limit '${name}' in one store`
-      limiter.warn(
-        'SLUICE_SAME_NAME',
-        `${both}, so each takes from the other; give each a name of its own: { name: 'api' }`,
-      )
+      limiter.warn('SLUICE_SAME_NAME', `${both}, so each takes from the other; give each its own name`)
     }
     counting.set(space, new WeakRef(limiter))
   }
   return limiter
 }
 
-const IN_CLUSTER =
-  "this worker of a cluster counts in its own memory, so each worker allows the whole limit; use redisStore() of 'sluice/redis'"
+const IN_CLUSTER = 'this worker of a cluster counts in its own memory, so each allows the whole limit; use redisStore()'
 
 /** Deno has no such workers, and asks for permission before it reads the environment. */
 function isClusterWorker(): boolean {

@@ -94,7 +94,7 @@ export type AskFunction = <S>(what: string, call: (subject: S) => unknown) => (s
 
 /** For limiters whose stores are all in process. */
 export const askAtOnce: AskFunction = (what, call) => {
-  const advice = 'look it up before the call and pass it in the subject, or keep the limit in a remote store'
+  const advice = 'look it up before the call, or give the limiter a remote store'
   checkSyncFunction(what, call, advice)
   return subject => atOnce(call(subject), what, advice)
 }
@@ -174,14 +174,13 @@ const STORE_METHODS = ['bind', 'ask', 'amend', 'inspect', 'close'] as const
 export function checkStore(store: unknown, what: string): void {
   const methods = store as Partial<Store> | null | undefined
   if (STORE_METHODS.every(name => typeof methods?.[name] === 'function')) return
-  const advice = "wrap a client of Redis in redisStore() of 'sluice/redis'"
-  throw expected('SLUICE_BAD_OPTION', `${what} such as memoryStore()`, store, advice)
+  throw expected('SLUICE_BAD_OPTION', `${what} such as memoryStore() or redisStore(client)`, store)
 }
 
 /** A mode, or a function that chooses one for a subject and whose answer is checked. */
 export function checkModeOrChoice<S>(mode: BoundLimit<S>['mode'], where: string): BoundLimit<S>['mode'] {
   if (typeof mode !== 'function') return checkMode(mode, where)
-  checkSyncFunction(`${where} mode`, mode, 'answer from what is known, or change it with setMode()')
+  checkSyncFunction(`${where} mode`, mode)
   return subject => checkMode(mode(subject), where)
 }
 
@@ -193,13 +192,8 @@ export function checkMode(mode: unknown, where = ''): LimitMode {
 /** A whole number, 0 or more. NaN, fractions and negatives are refused before any state is touched. */
 export function checkCost(cost: unknown, what = 'a cost'): number {
   if (typeof cost === 'number' && Number.isSafeInteger(cost) && cost >= 0) return cost
-  throw expected('SLUICE_BAD_COST', `${what} as a whole number, 0 or more`, cost, costAdvice(cost))
-}
-
-function costAdvice(cost: unknown): string {
-  if (typeof cost === 'number') return cost > 0 ? 'round it, or count in smaller units' : ''
-  if (cost instanceof Promise) return 'await it first'
-  return typeof cost === 'string' && Number.isSafeInteger(Number(cost)) ? 'write it without quotes' : ''
+  const advice = typeof cost === 'number' && cost > 0 ? 'round it, or count in smaller units' : ''
+  throw expected('SLUICE_BAD_COST', `${what} as a whole number, 0 or more`, cost, advice)
 }
 
 /** A `replaces` must name an enforceable sibling: a typing error would make the trial mean something else. */

@@ -206,8 +206,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     const times = andThen(this.charging.each([limit], subject, 0), ([charge]) => {
       if (charge === undefined) return []
       if (charge.rule.kind !== 'log') {
-        const advice = 'other kinds keep no times; make the policy with slidingLog()'
-        throw expected('SLUICE_NOT_SUPPORTED', 'history of a slidingLog limit', charge.rule.policy.kind, advice)
+        throw expected('SLUICE_NOT_SUPPORTED', 'history of a slidingLog limit', charge.rule.policy.kind)
       }
       const kept: Maybe<KeyInspection> = limitOf(charge).store.inspect(charge)
       return andThen(kept, ({ state }) => (state.kind === 'slidingLog' ? [...state.times] : []))

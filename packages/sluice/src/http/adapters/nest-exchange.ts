@@ -2,6 +2,7 @@ import type { ExecutionContext } from '@nestjs/common'
 import { expected } from '../../errors.ts'
 import type { Reader } from '../request/request-facts.ts'
 import { type NodeRequest, type NodeResponse, nodeReader } from './node-exchange.ts'
+import { ownTrust } from './own-trust.ts'
 import type { HeaderResponse } from './set-fields.ts'
 
 /** The parts that requests of Express and Fastify have in common. */
@@ -53,7 +54,7 @@ const httpReader: Reader<NestRequest, NestResponse | undefined> = {
   target: request => request.originalUrl ?? request.url ?? '/',
   route: ({ routeOptions, route }) => routeOptions?.url ?? (route?.path === undefined ? undefined : String(route.path)),
   onClose: (response, callback) => nodeReader.onClose(nodeResponse(response!), callback),
-  ownTrust: ({ app }) => (app?.get?.('trust proxy') ? "Express' trust proxy" : undefined),
+  ownTrust: ({ app }) => ownTrust("Express' trust proxy", app?.get?.('trust proxy')),
 }
 
 export function nodeResponse(response: NestResponse): NodeResponse {

@@ -106,7 +106,9 @@ export function checkedLimit(name: string, given: AnyGuardLimit): AnyGuardLimit 
     throw expected('SLUICE_BAD_OPTION', `${where} as { policy, key?, … }`, given)
   }
   const limit = checkOptions(where, given, NAMED_LIMIT_OPTIONS)
-  if (limit.key !== undefined && !(limit.key instanceof Identity)) checkKey(limit.key, where)
+  if (limit.key !== undefined && !(limit.key instanceof Identity)) {
+    checkFunction(`${where} key`, limit.key, 'write ip(), or r => r.auth?.id')
+  }
   if (limit.when !== undefined) checkFunction(`${where} when`, limit.when)
   for (const option of SYNC_FUNCTIONS) {
     if (limit[option] !== undefined) checkSyncFunction(`${where} ${option}`, limit[option], AT_ONCE)
@@ -130,11 +132,6 @@ export function checkedLimit(name: string, given: AnyGuardLimit): AnyGuardLimit 
     throw expected('SLUICE_BAD_OPTION', `${where} with settle or countWhen`, 'both', 'settle to 0 what does not count')
   }
   return limit
-}
-
-function checkKey(key: unknown, where: string): void {
-  if (typeof key === 'function') return
-  throw expected('SLUICE_BAD_OPTION', `${where} key as a function`, key, 'write ip(), user() or r => r.auth?.userId')
 }
 
 function checkStatus({ status, quiet }: AnyGuardLimit, where: string): void {

@@ -110,22 +110,22 @@ describe('a function that fails', () => {
     [
       'a cost',
       { cost: (r: Any) => r.body.size, unit: 'items' },
-      "cost of limit 'default' failed for a request, and 1 was used instead: Cannot read properties of undefined (reading 'size')",
+      "cost of limit 'default' failed, so 1 was used: TypeError: Cannot read properties of undefined (reading 'size')",
     ],
     [
       'a key that is a helper',
       { key: () => ip() as Any },
-      "key of limit 'default' failed for a request, and the address was used instead: expected a key as a string, got an object with keyOf, form; give the helper itself as the key: key: ip()",
+      "key of limit 'default' failed, so the address was used: SluiceError: expected a key as a string, got an object with keyOf, form",
     ],
     [
       'a helper that was not called',
       { key: user as Any },
-      "key of limit 'default' failed for a request, and the address was used instead: expected user() with a function of the request",
+      "key of limit 'default' failed, so the address was used: SluiceError: expected user() with a function of the request",
     ],
     [
       'skip',
       { skip: () => 'yes' as Any },
-      "skip failed for a request, and false was used instead: expected skip to answer true or false, got 'yes'",
+      "skip failed, so false was used: SluiceError: expected skip to answer true or false, got 'yes'",
     ],
   ])('%s is told once where nobody listens', (_, options, text) => {
     expect(heardBy(options, many({}, 3))).toEqual([expect.stringContaining(text)])
@@ -149,7 +149,7 @@ test('what the limiter of a guard warns of reaches the process', () => {
   for (let i = 0; i < 2; i++) createGuard({ policy: '100/m', store, name })
   expect(warn.mock.calls).toEqual([
     [
-      expect.stringMatching(/^two limiters named 'named twice' count limit 'default' .*; give each a name of its own/),
+      expect.stringMatching(/^two limiters named 'named twice' count limit 'default' .*; give each its own name/),
       { type: 'SluiceWarning', code: 'SLUICE_SAME_NAME' },
     ],
   ])

@@ -111,7 +111,7 @@ export class Guard {
   ask<Raw, Reply>(raw: Raw, reply: Reply, reader: Reader<Raw, Reply>): Maybe<Outcome | undefined> {
     const facts = new RequestFacts(raw, reader as Reader<unknown, never>, this.site)
     if (this.timesAsked < 2) this.timesAsked++
-    if (this.looksForForwarding > 0) this.lookForForwarding(facts)
+    if (this.looksForForwarding > 0) this.lookForForwarding(facts, reader.ownTrust?.(raw))
     const listed = this.lists.isEmpty ? undefined : this.lists.of(facts.wholeIp)
     const { decider, responder, preflights } = this
     if (listed !== undefined || this.off) return listed === 'denied' ? responder.refusedBy(DENIED) : undefined
@@ -205,13 +205,12 @@ export class Guard {
     this.reporter.warn('SLUICE_MANY_GUARDS', MADE_IN_HANDLER)
   }
 
-  private lookForForwarding(facts: RequestFacts): void {
+  private lookForForwarding(facts: RequestFacts, ownTrust: string | undefined): void {
     this.looksForForwarding--
-    const { ownTrust } = facts
-    if (ownTrust === undefined && !facts.isForwardingIgnored) return
+    const isOwn = ownTrust !== undefined && this.site.trustsNobody
+    if (!isOwn && !facts.isForwardingIgnored) return
     this.looksForForwarding = 0
-    const text = ownTrust === undefined ? UNTRUSTED : `${ownTrust} is set, ${NOT_OURS}`
-    this.reporter.warn('SLUICE_UNTRUSTED_FORWARDING', text)
+    this.reporter.warn('SLUICE_UNTRUSTED_FORWARDING', isOwn ? ownTrust : UNTRUSTED)
   }
 
   private askPreflight(preflights: Preflights, facts: RequestFacts): Outcome | undefined {
@@ -229,8 +228,6 @@ export class Guard {
 brand('Guard', Guard)
 
 const MADE_IN_HANDLER =
-  'guards are made one after the other and each is asked once, so nothing is limited; call rateLimit() once, outside of the request handler'
-const NOT_OURS =
-  'which the guard does not read, so all clients behind a proxy are one; set trustProxy of rateLimit() to the addresses of your proxies or to their number'
+  'guards are made one after the other and each is asked once, so nothing is limited; call rateLimit() outside of the handler'
 const UNTRUSTED =
-  'X-Forwarded-For arrives from a peer that is not trusted, so it is not read and all behind that peer are one client; if it is your proxy, set trustProxy to its addresses or to the number of proxies'
+  'X-Forwarded-For arrives from a peer that is not trusted, so it is not read and all behind that peer are one client; if it is your proxy, set trustProxy'

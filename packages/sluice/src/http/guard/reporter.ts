@@ -22,13 +22,9 @@ export class Reporter {
   }
 
   event(event: GuardEvent): void {
-    const { onEvent } = this
-    if (onEvent === undefined) {
-      if (event.type === 'warning') warnOnce(event.code, event.message)
-      return
-    }
     try {
-      onEvent(event)
+      if (this.onEvent !== undefined) this.onEvent(event)
+      else if (event.type === 'warning') warnOnce(event.code, event.message)
     } catch {
       // A listener that throws has no one to tell.
     }
@@ -50,18 +46,13 @@ export class Reporter {
   /** An option did not work for a request, and what was used in its place. */
   fallback(limit: string, option: string, used: string, error: unknown): void {
     const { limiter } = this
-    if (this.onEvent === undefined && !(error instanceof MissingKey)) this.warnOfFallback(limit, option, used, error)
     if (error instanceof UnknownPlan) this.event({ type: 'unknown-plan', limiter, limit, plan: error.plan })
     else this.event({ type: 'fallback', limiter, limit, option, used, error })
-  }
-
-  /** Nobody listens: the process is told of the first time for each option. */
-  private warnOfFallback(limit: string, option: string, used: string, error: unknown): void {
     const what = limit === '' ? option : `${option} of limit '${limit}'`
-    if (this.fallenBack.has(what)) return
+    // Where nobody listens the process is told, the first time for each option. A guest without a key is no failure.
+    if (this.onEvent !== undefined || error instanceof MissingKey || this.fallenBack.has(what)) return
     this.fallenBack.add(what)
-    const reason = error instanceof Error ? error.message.replace(/ \[SLUICE_.*/, '') : String(error)
-    this.warn('SLUICE_FALLBACK', `${what} failed for a request, and ${used} was used instead: ${reason}`)
+    this.warn('SLUICE_FALLBACK', `${what} failed, so ${used} was used: ${error}`)
   }
 
   /** Warns of what was probably not meant. */

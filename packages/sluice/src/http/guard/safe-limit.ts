@@ -226,9 +226,8 @@ function told<T>(value: T): Fallback<T> {
 function readKey(answer: unknown): Key {
   const key = keyFrom(answer)
   if (key !== undefined) return key
-  if (answer === undefined || answer === null || answer === '') throw new MissingKey(answer)
-  const advice = answer instanceof Identity ? 'give the helper itself as the key: key: ip()' : ''
-  throw expected('SLUICE_BAD_KEY', 'a key as a string', answer, advice)
+  if (answer === undefined || answer === null || answer === '') throw new MissingKey('SLUICE_BAD_KEY', 'no key')
+  throw expected('SLUICE_BAD_KEY', 'a key as a string', answer)
 }
 
 function readPolicy(answer: unknown): Policy {

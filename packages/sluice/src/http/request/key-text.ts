@@ -50,11 +50,7 @@ function isId(value: unknown): boolean {
 }
 
 /** A request without the value that a key is made of, such as one of a guest. */
-export class MissingKey extends SluiceError {
-  constructor(got: null | undefined | '') {
-    super('SLUICE_BAD_KEY', `expected a key as a string, got ${got === '' ? "''" : got}`)
-  }
-}
+export class MissingKey extends SluiceError {}
 
 /** Warns if none of the first requests has a value: the property is probably misspelt. */
 export function missCounter(what: string) {

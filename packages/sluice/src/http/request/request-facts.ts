@@ -14,7 +14,7 @@ export interface Reader<Raw, Reply> {
   has?(raw: Raw, name: string): boolean
   /** The address at the other end of the socket, if the runtime tells it. */
   peer(raw: Raw): string | undefined
-  /** The framework's own setting by which it believes forwarding headers, if it is on. The guard does not read them by it. */
+  /** A warning if the framework was told to believe forwarding headers, which the guard does not ask. */
   ownTrust?(raw: Raw): string | undefined
   /** The template of the route that serves the request (`/orders/:id`), if the framework can tell. */
   route?(raw: Raw): string | undefined
@@ -125,11 +125,6 @@ export class RequestFacts<R = RequestView> {
     const { raw, reader, site } = this
     if (reader.header(raw, 'x-forwarded-for') === undefined) return false
     return site.trustsNobody || !site.isTrusted(reader.peer(raw) ?? '')
-  }
-
-  /** The setting by which the framework believes forwarding headers, while the guard believes none. */
-  get ownTrust(): string | undefined {
-    return this.site.trustsNobody ? this.reader.ownTrust?.(this.raw) : undefined
   }
 
   /** What functions of the user receive. */

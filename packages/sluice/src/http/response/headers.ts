@@ -43,13 +43,7 @@ export function headerFamilies(option: unknown): readonly HeaderFamily[] {
 function familyOf(value: unknown): HeaderFamily {
   if (typeof value === 'string' && Object.hasOwn(FIELDS, value)) return value as HeaderFamily
   const known = Object.keys(FIELDS).map(family => `'${family}'`)
-  const advice = /^draft-(8|9|10)$/.test(String(value)) ? "write 'draft-11', whose fields look the same" : ''
-  throw expected(
-    'SLUICE_BAD_OPTION',
-    `headers as ${known.join(', ')}, several of them in an array, or false`,
-    value,
-    advice,
-  )
+  throw expected('SLUICE_BAD_OPTION', `headers as ${known.join(', ')}, several of them in an array, or false`, value)
 }
 
 /** The names that `Access-Control-Expose-Headers` must list so that scripts of other origins can read the fields. */

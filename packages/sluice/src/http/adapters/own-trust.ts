@@ -1,0 +1,6 @@
+/** What a guard says where the framework was told to believe forwarding headers, and the guard was not. */
+export function ownTrust(setting: string, isSet: unknown): string | undefined {
+  return isSet
+    ? `${setting} is set, which the guard does not read, so all clients behind a proxy are one; set trustProxy of rateLimit() to the addresses of your proxies or to their number`
+    : undefined
+}
