@@ -43,7 +43,10 @@ local missing = not clock and { keys[1] } or {}
 -- By index of the key: the parts that must be written whole, because they lie in the future or differ from now. The
 -- tick since which a bucket has drained, the end of a fixed window, the newest index of a sliding one. The count before
 -- in a sliding window, and its weight. The header of a log.
-local whole, elsewhere, before, weights, logs = {}, {}, {}, {}, nil
+-- A table is made when something is put into it: most calls need none of them.
+local NONE = {}
+local whole, elsewhere, before, weights, logs = NONE, NONE, NONE, NONE, nil
+-- @include kernels/log:sizes
 
 local to = 1
 for letter, count, full, step, span in string.gmatch(call and '' or args[2], '(%a) (%d+) (%d+) (%d+) (%-?%d+)') do
@@ -103,30 +106,45 @@ if only_counts and not one_by_one then
   found[1] = now
   answer = pack('<' .. string.rep('d', last + limits), unpack(found, 1, last + limits))
 else
-  -- In a function of its own: making a function inside it costs a third of making it out here.
-  local function answer_slowly()
-    -- @include kernels/kernels
-    -- In a call that only counts: for each decision how many charges it has, and for each the index of its key and the
-    -- cost.
-    local charges
-    if not call then
-      charges = args[4] and cjson.decode(args[4]) or {}
-      for decision = 1, args[4] and 0 or plan[1][2] do
-        charges[#charges + 1] = limits
-        for n = 1, limits do
-          charges[#charges + 1] = plan[n][6] + decision
-          charges[#charges + 1] = 1
-        end
+  -- Numbers to bytes, all at once: one by one takes as long as deciding. Lua can unpack about 8,000 values.
+  local function pack_all(numbers)
+    local count, parts = #numbers, {}
+    if count <= 4000 then return pack('<' .. string.rep('d', count), unpack(numbers)) end
+    for from = 1, count, 4000 do
+      local to = min(from + 3999, count)
+      parts[#parts + 1] = pack('<' .. string.rep('d', to - from + 1), unpack(numbers, from, to))
+    end
+    return table.concat(parts)
+  end
+
+  local NEVER_PASSES = -1
+  -- In a call that only counts: for each decision how many charges it has, and for each the index of its key and the
+  -- cost.
+  local charges
+  if not call then
+    charges = args[4] and cjson.decode(args[4]) or {}
+    local at = 1
+    for decision = 1, args[4] and 0 or plan[1][2] do
+      charges[at], at = limits, at + 1
+      for n = 1, limits do
+        charges[at], charges[at + 1], at = plan[n][6] + decision, 1, at + 2
       end
     end
-    if only_counts then
-      -- @include one-by-one
-    else
-      -- @include full/full
-    end
   end
-  answer = answer_slowly()
-  if call and call.inspect or type(answer) == 'table' then return answer end
+
+  -- Called only where a kernel is needed: making them costs more than most decisions.
+  local function with_kernels()
+    -- @include kernels/kernels
+    if only_counts then return kernel_of, spec_of end
+    -- @include full/full
+  end
+
+  if only_counts then
+    -- @include one-by-one
+  else
+    answer = with_kernels()
+    if call and call.inspect or type(answer) == 'table' then return answer end
+  end
 end
 
 if only_counts then

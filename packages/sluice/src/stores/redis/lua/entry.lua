@@ -16,9 +16,10 @@ if valid_until < 0 then
   valid_until, record = -valid_until, keys[last]
   last = last - 1
 end
-local call = string.byte(args[2]) == 123 and cjson.decode(args[2]) -- JSON starts with {
+local ending = string.byte(args[2], -1)
+local call = ending == 125 and cjson.decode(args[2]) -- JSON ends with }
 local logs_count = call and call.logs or 0
-if string.byte(args[2], -1) == 76 then -- a text with logs ends with L
+if ending == 76 then -- a text with logs ends with L
   for count in string.gmatch(args[2], 'L (%d+)') do logs_count = logs_count + count end
 end
 local values = last - logs_count

@@ -1,31 +1,40 @@
 -- Makes the decisions of a call in the short form one by one, because something in it is refused or needs its own
 -- answer.
-local specs, limit_of = {}, {}
+local limit_of = {}
 for n = 1, limits do
   local _, count, _, step, _, before_first = unpack(plan[n])
-  specs[n] = spec_of(plan[n])
   for k = before_first + 1, before_first + count do
     found[k] = found[k] - (sums and sums[k - 1] or 1) * step
     limit_of[k] = n
   end
 end
 
+local kernel_of, spec_of
 -- The verdict of a charge that is not taken: it, or another charge of its decision, is refused.
 local function describe(n, k, cost)
-  local letter, _, _, step, span = unpack(plan[n])
-  local used, ticks, now_index, spec, state = found[k], found[last + n], floor(now / span), specs[n], nil
+  local letter, _, full, step, span = unpack(plan[n])
+  local used, ticks, reset, wait = found[k], found[last + n], 0, nil
   if letter == 'B' then
-    -- @include kernels/bucket:state
+    local units, per_tick = cost * step, span
+    reset = ceil(used / per_tick)
+    -- @include kernels/bucket:judge
   elseif letter == 'F' then
-    -- @include kernels/fixed:state
-  elseif letter == 'L' then
-    -- @include kernels/log:state
+    local left = elsewhere[k] and elsewhere[k] - now or ticks
+    if used > 0 then reset = left end
+    -- @include kernels/fixed:judge
   else
-    -- @include kernels/sliding:state
+    if not kernel_of then kernel_of, spec_of = with_kernels() end
+    local now_index, spec, state = floor(now / span), spec_of(plan[n]), nil
+    if letter == 'L' then
+      -- @include kernels/log:state
+    else
+      -- @include kernels/sliding:state
+    end
+    local kernel = kernel_of(spec.kind)
+    local retry, _, reset_at = kernel.judge(state, spec, now, cost), kernel.describe(state, spec, now)
+    reset, wait = reset_at - now, max(0, retry - now)
   end
-  local kernel = kernel_of(spec.kind)
-  local retry, _, reset_at = kernel.judge(state, spec, now, cost), kernel.describe(state, spec, now)
-  return reset_at - now, retry == 0 and 1 or retry == NEVER and NEVER_PASSES or (retry - now) * 4
+  return reset, wait == 0 and 1 or wait == NEVER and NEVER_PASSES or wait * 4
 end
 
 -- The ticks until nothing is counted any more, after a charge was taken.
@@ -37,8 +46,8 @@ local function reset_after(n, k)
 end
 
 changed = {}
-local reply, at = { now }, 1
-while at < #charges do
+local reply, told, at, charges_end = { now }, 1, 1, #charges
+while at < charges_end do
   local first, last_place, passes = at + 1, at + 2 * charges[at], true
   for i = first, last_place, 2 do
     local k, limit = charges[i], plan[limit_of[charges[i]]]
@@ -53,9 +62,9 @@ while at < #charges do
     else
       reset, code = describe(n, k, cost)
     end
-    local place = #reply
-    reply[place + 1], reply[place + 2], reply[place + 3] = found[k], reset, code
+    reply[told + 1], reply[told + 2], reply[told + 3] = found[k], reset, code
+    told = told + 3
   end
   at = last_place + 1
 end
-return pack_all(reply)
+answer = pack_all(reply)

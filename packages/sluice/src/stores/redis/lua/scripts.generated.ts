@@ -3,7 +3,7 @@ import type { Scripts } from '../wire/script.ts'
 
 export const SCRIPTS: Scripts = {
   decide: {
-    sha: '70e429537181a4b8418e9b01e88ff706eb972215',
+    sha: '8e5100fa4ce2c9bd55a45d627bab721fb021ec6c',
     text: String.raw`local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local SPARE_SECONDS = 1
@@ -19,9 +19,10 @@ if valid_until < 0 then
   valid_until, record = -valid_until, keys[last]
   last = last - 1
 end
-local call = string.byte(args[2]) == 123 and cjson.decode(args[2]) -- JSON starts with {
+local ending = string.byte(args[2], -1)
+local call = ending == 125 and cjson.decode(args[2]) -- JSON ends with }
 local logs_count = call and call.logs or 0
-if string.byte(args[2], -1) == 76 then -- a text with logs ends with L
+if ending == 76 then -- a text with logs ends with L
   for count in string.gmatch(args[2], 'L (%d+)') do logs_count = logs_count + count end
 end
 local values = last - logs_count
@@ -52,7 +53,7 @@ if clock then
 end
 if now > valid_until then return pack('<dd', LATE, now) end
 local EXACT = 2 ^ 53
-local function long_division(a, b, d)
+local function mul_div(a, b, d)
   local quotient, remainder, unit = 0, 0, 16 ^ 13
   while unit >= 1 do
     local part = remainder * 16 + fmod(floor(a / unit), 16) * b
@@ -63,20 +64,13 @@ local function long_division(a, b, d)
   end
   return quotient, remainder
 end
-local function mul_div_floor(a, b, d)
-  if a * b < EXACT then return floor(a * b / d) end
-  return (long_division(a, b, d))
-end
-local function mul_div_ceil(a, b, d)
-  if a * b < EXACT then return ceil(a * b / d) end
-  local quotient, remainder = long_division(a, b, d)
-  return remainder > 0 and quotient + 1 or quotient
-end
 local plan, limits = {}, 0
 local only_counts, one_by_one = not call, false
 local sums = args[3] and args[3] ~= '' and cjson.decode(args[3])
 local missing = not clock and { keys[1] } or {}
-local whole, elsewhere, before, weights, logs = {}, {}, {}, {}, nil
+local NONE = {}
+local whole, elsewhere, before, weights, logs = NONE, NONE, NONE, NONE, nil
+local LOG_HEADER, SMALLEST_RING = 49, 4
 local to = 1
 for letter, count, full, step, span in string.gmatch(call and '' or args[2], '(%a) (%d+) (%d+) (%d+) (%-?%d+)') do
   count, full, step, span = count + 0, full + 0, step + 0, span + 0
@@ -100,14 +94,20 @@ for letter, count, full, step, span in string.gmatch(call and '' or args[2], '(%
           if level < 0 then level = 0 end
           at = now
         end
-        if at > now then elsewhere[k] = at end
+        if at > now then
+          if elsewhere == NONE then elsewhere = {} end
+          elsewhere[k] = at
+        end
       else
         level, kept_until = 0, 0
         missing[#missing + 1] = keys[k]
       end
       used = level + step
       if sums then used = level + sums[k - 1] * step end
-      if used / per_tick > kept_until - now then whole[k] = true end
+      if used / per_tick > kept_until - now then
+        if whole == NONE then whole = {} end
+        whole[k] = true
+      end
       if used > full then one_by_one = true end
       found[k] = used
     end
@@ -126,8 +126,10 @@ for letter, count, full, step, span in string.gmatch(call and '' or args[2], '(%
         missing[#missing + 1] = keys[k]
       end
       if now >= end_at then
+        if whole == NONE then whole = {} end
         used, whole[k] = 0, true
       elseif end_at ~= new_end then
+        if elsewhere == NONE then elsewhere = {} end
         elsewhere[k], one_by_one = end_at, true
       end
       used = used + (sums and sums[k - 1] or 1)
@@ -135,7 +137,6 @@ for letter, count, full, step, span in string.gmatch(call and '' or args[2], '(%
       found[k] = used
     end
   elseif letter == 'L' then
-    local LOG_HEADER, SMALLEST_RING = 49, 4
     local function log_until(now, window)
       return now + window + ceil(window / 4)
     end
@@ -175,6 +176,7 @@ for letter, count, full, step, span in string.gmatch(call and '' or args[2], '(%
         letter, first, count, oldest, newest, ring, until_tick = unpack_bytes('<Bdddddd', header)
         if letter ~= 76 or now < newest or not is_log(first, count, ring) then only_counts = false break end
         if count == 0 or newest <= now - span then
+          if whole == NONE then whole = {} end
           first, count, ring, whole[k] = 0, 0, SMALLEST_RING, true -- frees the memory of a burst long gone
         elseif oldest <= now - span then
           local gone
@@ -182,6 +184,7 @@ for letter, count, full, step, span in string.gmatch(call and '' or args[2], '(%
           first, count = first + gone, count - gone
         end
       else
+        if whole == NONE then whole = {} end
         missing[#missing + 1], whole[k] = keys[k], true
       end
       logs[k] = { first, count, count > 0 and oldest or now, newest, ring, until_tick }
@@ -203,6 +206,7 @@ for letter, count, full, step, span in string.gmatch(call and '' or args[2], '(%
         if letter ~= 83 then only_counts = false break end
         if newest % 2 == 1 then used, previous = previous, used end
         if newest > now_index then
+          if elsewhere == NONE then elsewhere = {} end
           elsewhere[k], one_by_one = newest, true -- if the clock was set back, stays in the newest
         elseif newest < now_index then
           used, previous = 0, newest == now_index - 1 and used or 0
@@ -210,10 +214,18 @@ for letter, count, full, step, span in string.gmatch(call and '' or args[2], '(%
       else
         missing[#missing + 1] = keys[k]
       end
-      if used == 0 then whole[k] = true end
+      if used == 0 then
+        if whole == NONE then whole = {} end
+        whole[k] = true
+      end
       if previous > 0 then
         local inside, weight = elsewhere[k] and span or left, 0
-        weight = previous * inside < EXACT and ceil(previous * inside / span) or mul_div_ceil(previous, inside, span)
+        if previous * inside < EXACT then weight = ceil(previous * inside / span)
+        else
+          local quotient, remainder = mul_div(previous, inside, span)
+          weight = remainder > 0 and quotient + 1 or quotient
+        end
+        if before == NONE then before, weights = {}, {} end
         before[k], weights[k] = previous, weight
         used = used + weight
       end
@@ -231,7 +243,28 @@ if only_counts and not one_by_one then
   found[1] = now
   answer = pack('<' .. string.rep('d', last + limits), unpack(found, 1, last + limits))
 else
-  local function answer_slowly()
+  local function pack_all(numbers)
+    local count, parts = #numbers, {}
+    if count <= 4000 then return pack('<' .. string.rep('d', count), unpack(numbers)) end
+    for from = 1, count, 4000 do
+      local to = min(from + 3999, count)
+      parts[#parts + 1] = pack('<' .. string.rep('d', to - from + 1), unpack(numbers, from, to))
+    end
+    return table.concat(parts)
+  end
+  local NEVER_PASSES = -1
+  local charges
+  if not call then
+    charges = args[4] and cjson.decode(args[4]) or {}
+    local at = 1
+    for decision = 1, args[4] and 0 or plan[1][2] do
+      charges[at], at = limits, at + 1
+      for n = 1, limits do
+        charges[at], charges[at + 1], at = plan[n][6] + decision, 1, at + 2
+      end
+    end
+  end
+  local function with_kernels()
     local makers = {}
     local made = {}
     local function kernel_of(kind)
@@ -275,10 +308,10 @@ else
         state.level = level
       end
       function kernel.judge(state, spec, now, cost)
-        if cost > spec.limit then return NEVER end
-        local excess = state.level + cost * spec.perRequest - spec.limit * spec.perRequest
-        if excess <= 0 then return 0 end
-        return now + ceil(excess / spec.perTick)
+        local used, per_tick, wait = state.level, spec.perTick, nil
+        local units, full = cost * spec.perRequest, spec.limit * spec.perRequest
+        wait = units > full and NEVER or max(0, ceil((used + units - full) / per_tick))
+        return wait == 0 and 0 or now + wait
       end
       function kernel.take(state, spec, _, cost)
         state.level = state.level + cost * spec.perRequest
@@ -351,9 +384,10 @@ else
         state.open = false
         state.end_at = window_end(spec, now, phase)
       end
-      function kernel.judge(state, spec, _, cost)
-        if state.count + cost <= spec.limit then return 0 end
-        return cost > spec.limit and NEVER or state.end_at
+      function kernel.judge(state, spec, now, cost)
+        local used, full, left, wait = state.count, spec.limit, state.end_at - now, nil
+        wait = used + cost <= full and 0 or cost > full and NEVER or left
+        return wait == 0 and 0 or now + wait
       end
       function kernel.take(state, _, _, cost)
         state.count = state.count + cost
@@ -405,7 +439,11 @@ else
         local index = max(floor(now / sub_ticks), state.newest)
         local previous, span, weight = count_of(state, index - spec.buckets), sub_ticks, 0
         local inside = sub_ticks - max(0, now - index * sub_ticks)
-        weight = previous * inside < EXACT and ceil(previous * inside / span) or mul_div_ceil(previous, inside, span)
+        if previous * inside < EXACT then weight = ceil(previous * inside / span)
+        else
+          local quotient, remainder = mul_div(previous, inside, span)
+          weight = remainder > 0 and quotient + 1 or quotient
+        end
         return weight + whole_count(state, index)
       end
       function kernel.fresh(spec)
@@ -439,8 +477,10 @@ else
           local free = spec.limit - cost - whole_count(state, index)
           if free >= 0 then
             local oldest = count_of(state, index - spec.buckets)
-            local wait = free >= oldest and 0 or sub_ticks - mul_div_floor(sub_ticks, free, oldest)
-            return max(now, index * sub_ticks + wait)
+            if free >= oldest then return max(now, index * sub_ticks) end
+            local product = sub_ticks * free
+            local drained = product < EXACT and floor(product / oldest) or mul_div(sub_ticks, free, oldest)
+            return max(now, index * sub_ticks + sub_ticks - drained)
           end
           index = index + 1
         end
@@ -498,7 +538,6 @@ else
       end
       return kernel
     end
-    local LOG_HEADER, SMALLEST_RING = 49, 4
     local function log_until(now, window)
       return now + window + ceil(window / 4)
     end
@@ -734,46 +773,539 @@ else
       if letter == 'S' then return { kind = 'sliding', limit = full, subTicks = span, buckets = 1 } end
       return { kind = 'fixed', limit = full, windowTicks = math.abs(span), align = span < 0 and 'first' or 'epoch' }
     end
-    local function pack_all(numbers)
-      local count, parts = #numbers, {}
-      if count <= 4000 then return pack('<' .. string.rep('d', count), unpack(numbers)) end
-      for from = 1, count, 4000 do
-        local to = min(from + 3999, count)
-        parts[#parts + 1] = pack('<' .. string.rep('d', to - from + 1), unpack(numbers, from, to))
-      end
-      return table.concat(parts)
-    end
     local ENFORCED = -2
-    local NEVER_PASSES, NEVER_BLOCKED = -1, -2
-    local charges
-    if not call then
-      charges = args[4] and cjson.decode(args[4]) or {}
-      for decision = 1, args[4] and 0 or plan[1][2] do
-        charges[#charges + 1] = limits
-        for n = 1, limits do
-          charges[#charges + 1] = plan[n][6] + decision
-          charges[#charges + 1] = 1
+    local NEVER_BLOCKED = -2
+    if only_counts then return kernel_of, spec_of end
+    local specs, items = {}, {}
+    if call then
+      specs, items = call.specs, call.items
+    else
+      found = call_redis('MGET', unpack(keys, 1, values))
+      local limit_of = {}
+      for n = 1, limits do
+        specs[n] = spec_of(plan[n])
+        for k = plan[n][6] + 1, plan[n][6] + plan[n][2] do limit_of[k] = n end
+      end
+      local at = 1
+      while at < #charges do
+        local item, last_place = { 1, 0, -1, 1 }, at + 2 * charges[at]
+        for i = at + 1, last_place, 2 do
+          for _, number in ipairs({ charges[i], limit_of[charges[i]], charges[i + 1], ENFORCED, 0, 0 }) do
+            item[#item + 1] = number
+          end
+        end
+        items[#items + 1] = item
+        at = last_place + 1
+      end
+    end
+    do
+      local absent = {}
+      for k = 1, values do
+        if not found[k] then absent[#absent + 1] = keys[k] end
+      end
+      if absent[1] and call_redis('EXISTS', unpack(absent)) > 0 then
+        if not found[1] and call_redis('EXISTS', keys[1]) == 1 then return redis.error_reply('FOREIGN value at ' .. keys[1]) end
+        for k = 2, values do
+          if not found[k] and call_redis('EXISTS', keys[k]) == 1 then found[k] = nil end
         end
       end
     end
-    if only_counts then
-      local specs, limit_of = {}, {}
-      for n = 1, limits do
-        local _, count, _, step, _, before_first = unpack(plan[n])
-        specs[n] = spec_of(plan[n])
-        for k = before_first + 1, before_first + count do
-          found[k] = found[k] - (sums and sums[k - 1] or 1) * step
-          limit_of[k] = n
+    local reply, told, rare = { now }, 0, {}
+    local function tell(used, reset_at, code)
+      local at = told * 3
+      told = told + 1
+      reply[at + 2], reply[at + 3], reply[at + 4] = used, reset_at - now, code
+    end
+    local function tell_rare(what, value)
+      local at = #rare
+      rare[at + 1], rare[at + 2], rare[at + 3] = told, what, value
+    end
+    local MOST_HOLDS, HOLDS_PLAYED = 16384, 32
+    local MOST_EXPIRED = 256
+    local EXTRAS_END = 61
+    local extras = {}
+    do
+      local format = string.format
+      function extras.none(key)
+        local holds_key = string.gsub(key, '}', '}#', 1)
+        return {
+          resets = 0, blocked_until = 0, strikes = 0, forget_at = 0, count = 0, held = 0, next_expiry = 0, last_expiry = 0,
+          holds_key = holds_key,
+        }
+      end
+      function extras.is_ours(extra)
+        local kind = call_redis('TYPE', extra.holds_key).ok
+        return kind == 'zset' or kind == 'none'
+      end
+      function extras.read(value, key)
+        if #value < EXTRAS_END then return nil end
+        local extra = extras.none(key)
+        extra.count, extra.resets, extra.blocked_until, extra.strikes, extra.forget_at, extra.held, extra.next_expiry,
+          extra.last_expiry = unpack_bytes('<Iddddddd', value, 2)
+        if extra.count > 0 and not extras.is_ours(extra) then return nil end
+        return extra, EXTRAS_END + 1
+      end
+      local function bytes_of(extra)
+        return pack('<Iddddddd', extra.count, extra.resets, extra.blocked_until, extra.strikes, extra.forget_at,
+          extra.held, extra.next_expiry, extra.last_expiry)
+      end
+      function extras.strike(extra, block, now)
+        local strikes = extra.forget_at <= now and 0 or extra.strikes
+        local ticks = ceil(min(block.max, block.first * block.factor ^ strikes))
+        extra.blocked_until = now + ticks
+        extra.strikes = strikes + 1
+        extra.forget_at = now + ticks + (block.factor > 1 and block.max or 0)
+      end
+      function extras.add_hold(extra, id, cost, expiry)
+        if extra.count == 0 then call_redis('DEL', extra.holds_key) end
+        call_redis('ZADD', extra.holds_key, format('%.0f', expiry), pack('<dd', id, cost))
+        extra.next_expiry = extra.count == 0 and expiry or min(expiry, extra.next_expiry)
+        extra.last_expiry = extra.count == 0 and expiry or max(expiry, extra.last_expiry)
+        extra.count = extra.count + 1
+        extra.held = extra.held + cost
+        extra.soonest = nil
+      end
+      local function count_again(extra)
+        local first = call_redis('ZRANGE', extra.holds_key, 0, 0, 'WITHSCORES')
+        extra.soonest = nil
+        extra.count = call_redis('ZCARD', extra.holds_key)
+        if extra.count == 0 then extra.held, extra.last_expiry = 0, 0 end
+        extra.next_expiry = (first[2] or 0) + 0
+      end
+      function extras.drop_hold(extra, id, cost, now)
+        local member = pack('<dd', id, cost)
+        local expiry = call_redis('ZSCORE', extra.holds_key, member)
+        if not expiry or expiry + 0 <= now then return false end
+        call_redis('ZREM', extra.holds_key, member)
+        extra.held = max(0, extra.held - cost)
+        count_again(extra)
+        return true
+      end
+      function extras.expire_holds(extra, kernel, state, spec, now, phase)
+        if extra.expired or extra.count == 0 or extra.next_expiry > now then return false end
+        extra.expired = true
+        local due = call_redis('ZRANGEBYSCORE', extra.holds_key, '-inf', format('%.0f', now), 'WITHSCORES',
+          'LIMIT', 0, MOST_EXPIRED)
+        for i = 1, #due, 2 do
+          local _, cost = unpack_bytes('<dd', due[i])
+          local expiry = due[i + 1] + 0
+          kernel.locate(state, spec, expiry, phase)
+          kernel.take(state, spec, expiry, cost)
+          extra.held = max(0, extra.held - cost)
+        end
+        if #due > 0 then call_redis('ZREMRANGEBYRANK', extra.holds_key, 0, #due / 2 - 1) end
+        count_again(extra)
+        return true
+      end
+      local function up_to(extra, rank)
+        local found, holds = call_redis('ZRANGE', extra.holds_key, 0, rank, 'WITHSCORES'), {}
+        for i = 1, #found, 2 do
+          local _, cost = unpack_bytes('<dd', found[i])
+          holds[#holds + 1] = { cost = cost, expiry = found[i + 1] + 0 }
+        end
+        return holds
+      end
+      function extras.all(extra)
+        return up_to(extra, -1)
+      end
+      local function soonest(extra)
+        if not extra.soonest then extra.soonest = up_to(extra, HOLDS_PLAYED - 1) end
+        return extra.soonest
+      end
+      function extras.retry_at(extra, kernel, state, spec, now, cost, phase, retry)
+        local held, at = extra.held, now
+        if cost > spec.limit then return NEVER end
+        if spec.kind == 'log' then
+          if cost + held <= spec.limit then return retry end
+          for _, hold in ipairs(soonest(extra)) do
+            at = hold.expiry
+            held = held - hold.cost
+            if cost + held <= spec.limit then break end
+          end
+          return max(at, now) + spec.windowTicks
+        end
+        local future = kernel.copy(state)
+        local function pass_at()
+          kernel.locate(future, spec, at, phase)
+          local passes = kernel.judge(future, spec, at, cost + held)
+          return passes == 0 and at or passes
+        end
+        for _, hold in ipairs(soonest(extra)) do
+          local passes = pass_at()
+          if passes <= hold.expiry then return passes end
+          kernel.locate(future, spec, hold.expiry, phase)
+          kernel.take(future, spec, hold.expiry, hold.cost)
+          held = held - hold.cost
+          at = hold.expiry
+        end
+        return extra.count > HOLDS_PLAYED and max(at, now + 1) or pass_at()
+      end
+      function extras.reset_at(extra, kernel, state, spec, now, phase)
+        local played, rest = soonest(extra), extra.held
+        local last = extra.count > HOLDS_PLAYED and extra.last_expiry or played[#played].expiry
+        if spec.kind == 'log' then return last + spec.windowTicks end
+        local future = kernel.copy(state)
+        for _, hold in ipairs(played) do
+          kernel.locate(future, spec, hold.expiry, phase)
+          kernel.take(future, spec, hold.expiry, hold.cost)
+          rest = rest - hold.cost
+        end
+        kernel.locate(future, spec, last, phase)
+        if rest > 0 then kernel.take(future, spec, last, rest) end
+        local _, reset_at = kernel.describe(future, spec, last)
+        return reset_at
+      end
+      local function kept_until(extra, kernel, state, spec, now, phase)
+        local tick = kernel.kept_until(state, spec, now)
+        if extra.count > 0 then tick = max(tick, extras.reset_at(extra, kernel, state, spec, now, phase)) end
+        if extra.resets > 0 then tick = max(tick, now + kernel.span(spec)) end
+        return max(tick, extra.blocked_until, extra.forget_at)
+      end
+      local function is_over(extra, now)
+        return extra.resets == 0 and extra.forget_at <= now and extra.blocked_until <= now and extra.count == 0
+      end
+      function extras.write(extra, kernel, state, spec, now, phase, key)
+        local until_tick = kept_until(extra, kernel, state, spec, now, phase)
+        local ttl, over = ttl_text(until_tick - now), is_over(extra, now)
+        if not over and state.slots == EXTRAS_END + LOG_HEADER - 1 and kernel.write_in_place(state, spec) then
+          call_redis('SETRANGE', key, 0, kernel.letter:lower() .. bytes_of(extra))
+          call_redis('EXPIRE', key, ttl)
+        else
+          local bytes = kernel.write(state, until_tick)
+          if not over then bytes = bytes_of(extra) .. bytes end
+          call_redis('SETEX', key, ttl, (over and kernel.letter or kernel.letter:lower()) .. bytes)
+        end
+        if extra.count > 0 then call_redis('EXPIRE', extra.holds_key, ttl) end
+      end
+    end
+    local states = {}
+    do
+      local by_key, extras_of, phases, dirty, dirty_spec, foreign = {}, {}, {}, {}, {}, {}
+      local byte = string.byte
+      function states.extra_of(k)
+        return extras_of[k]
+      end
+      function states.need_extra(k)
+        if not extras_of[k] then extras_of[k] = extras.none(keys[k]) end
+        return extras_of[k]
+      end
+      function states.may_hold(k)
+        local extra = extras_of[k] or extras.none(keys[k])
+        return extra.count > 0 or extras.is_ours(extra)
+      end
+      local function value_at(k)
+        if k <= values then return found[k] end
+        local value = redis.pcall('GETRANGE', keys[k], 0, EXTRAS_END + LOG_HEADER - 2)
+        if type(value) == 'table' then return nil end
+        if value ~= '' then return value end
+        if call_redis('EXISTS', keys[k]) == 1 then return nil end
+        return false
+      end
+      local function read(k, spec)
+        local kernel, value, from = kernel_of(spec.kind), value_at(k), 2
+        if value == false then return kernel.fresh(spec, now) end
+        if not value then return nil end
+        local letter = byte(value)
+        if letter ~= byte(kernel.letter) then
+          if letter ~= byte(kernel.letter) + 32 then return nil end
+          extras_of[k], from = extras.read(value, keys[k])
+          if not from then return nil end
+        end
+        return kernel.read(value, from, keys[k], spec)
+      end
+      function states.at(k, spec, phase)
+        local state, kernel = by_key[k], kernel_of(spec.kind)
+        if not state then
+          if foreign[k] then return nil end
+          state = read(k, spec)
+          foreign[k] = not state
+          if not state then return nil end
+          by_key[k] = state
+          phases[k] = phase
+        end
+        if extras_of[k] and extras.expire_holds(extras_of[k], kernel, state, spec, now, phase) then states.touch(k, spec) end
+        kernel.locate(state, spec, now, phase)
+        return state
+      end
+      function states.replace(k, state)
+        by_key[k] = state
+        extras_of[k] = nil
+      end
+      function states.touch(k, spec)
+        if not dirty_spec[k] then dirty[#dirty + 1] = k end
+        dirty_spec[k] = spec
+      end
+      function states.write_all()
+        for _, k in ipairs(dirty) do
+          local spec, state, extra = dirty_spec[k], by_key[k], extras_of[k]
+          if extra then extras.write(extra, kernel_of(spec.kind), state, spec, now, phases[k], keys[k])
+          else write_state(k, state, spec) end
         end
       end
-      local function describe(n, k, cost)
-        local letter, _, _, step, span = unpack(plan[n])
-        local used, ticks, now_index, spec, state = found[k], found[last + n], floor(now / span), specs[n], nil
-        if letter == 'B' then
-          state = { level = used, at = elsewhere[k] or now, per_request = step, per_tick = span }
-        elseif letter == 'F' then
-          state = { count = used, end_at = elsewhere[k] or now + ticks, open = used > 0 }
-        elseif letter == 'L' then
+    end
+    local RESETS, HELD, TOO_MANY_HOLDS = 1, 2, 3
+    local decide
+    do
+      local function tell_all(used, reset_at, retry, allowed, blocked)
+        local code
+        if allowed and retry == 0 then code = 1
+        elseif retry == NEVER then code = blocked and NEVER_BLOCKED or NEVER_PASSES
+        else code = (retry - now) * 4 + (allowed and 1 or 0) + (blocked and 2 or 0) end
+        tell(used, reset_at, code)
+      end
+      local function judge(charge)
+        local kernel, extra, spec, cost = charge.kernel, states.extra_of(charge.k), charge.spec, charge.cost
+        if not extra then return kernel.judge(charge.state, spec, now, cost), 0 end
+        local retry = kernel.judge(charge.state, spec, now, cost + extra.held)
+        if retry ~= 0 and extra.held > 0 then
+          retry = extras.retry_at(extra, kernel, charge.state, spec, now, cost, charge.phase, retry)
+        end
+        if extra.blocked_until <= now then return retry, 0 end
+        return max(retry, extra.blocked_until), extra.blocked_until
+      end
+      local function judge_hold(charge)
+        local extra = states.extra_of(charge.k)
+        if not extra or extra.count < MOST_HOLDS then return end
+        charge.too_many = true
+        charge.retry = max(extra.next_expiry, now + 1)
+      end
+      local function strike(charge)
+        local k, spec = charge.k, charge.spec
+        if not spec.block or charge.cost > spec.limit or charge.blocked_until > 0 or charge.too_many then return end
+        local extra = states.need_extra(k)
+        extras.strike(extra, spec.block, now)
+        states.touch(k, spec)
+        charge.retry = max(charge.retry, extra.blocked_until)
+      end
+      local function book(charge, book_ticks)
+        local k, spec, extra = charge.k, charge.spec, states.extra_of(charge.k)
+        local held = extra and extra.held > 0
+        if spec.kind ~= 'bucket' or charge.role ~= ENFORCED or charge.blocked_until > 0 or held then return end
+        local start, ask_again = charge.kernel.book(charge.state, spec, now, charge.cost, charge.retry, book_ticks)
+        charge.booked = start ~= nil
+        charge.allowed = charge.booked
+        charge.retry = start or ask_again
+        if charge.booked then states.touch(k, spec) end
+      end
+      local function passes(charge, charges, refused)
+        if charge.role == ENFORCED then return refused == 0 end
+        local replaced = charge.role >= 0 and charges[charge.role + 1]
+        return charge.allowed and refused == (replaced and replaced.state and not replaced.allowed and 1 or 0)
+      end
+      local function take(charge, hold_ticks)
+        local k, spec = charge.k, charge.spec
+        if charge.booked then return true end
+        if charge.cost == 0 then return charge.holds end -- only the owner of a reservation of cost 0 knows it
+        if charge.holds then extras.add_hold(states.need_extra(k), charge.id, charge.cost, now + hold_ticks)
+        else charge.kernel.take(charge.state, spec, now, charge.cost, charge.id) end
+        states.touch(k, spec)
+        return true
+      end
+      local function describe(charge, taken)
+        local spec, extra = charge.spec, states.extra_of(charge.k)
+        local used, reset_at = charge.kernel.describe(charge.state, spec, now)
+        if not extra then return used, reset_at end
+        if extra.held > 0 then
+          used = used + extra.held * (spec.perRequest or 1)
+          reset_at = extras.reset_at(extra, charge.kernel, charge.state, spec, now, charge.phase)
+          tell_rare(HELD, 1)
+        end
+        if extra.blocked_until > now then
+          used = max(used, spec.limit * (spec.perRequest or 1))
+          reset_at = max(reset_at, extra.blocked_until)
+        end
+        if taken and extra.resets > 0 then tell_rare(RESETS, extra.resets) end
+        return used, reset_at
+      end
+      local function charges_of(item)
+        local charges = {}
+        for at = 5, #item, 6 do
+          local k, spec = item[at], specs[item[at + 1]]
+          local charge = { k = k, spec = spec, cost = item[at + 2], role = item[at + 3], id = item[at + 4], phase = item[at + 5] }
+          charge.state = states.at(k, spec, charge.phase)
+          charge.kernel = kernel_of(spec.kind)
+          charge.holds = item[2] > 0 and spec.kind ~= 'slots' and charge.id ~= 0
+          if charge.state and charge.holds and charge.cost > 0 and not states.may_hold(k) then charge.state = nil end
+          charges[#charges + 1] = charge
+        end
+        return charges
+      end
+      function decide(item)
+        local takes, hold_ticks, book_ticks, strikes = item[1] == 1, item[2], item[3], item[4] == 1
+        local charges, refused = charges_of(item), 0
+        for _, charge in ipairs(charges) do
+          if charge.state then
+            charge.retry, charge.blocked_until = judge(charge)
+            if charge.retry == 0 and charge.holds and charge.cost > 0 then judge_hold(charge) end
+            charge.allowed = charge.retry == 0
+            if book_ticks >= 0 then book(charge, book_ticks) end
+            if not charge.allowed and charge.role == ENFORCED then refused = refused + 1 end
+          end
+        end
+        for _, charge in ipairs(charges) do
+          if charge.state then
+            local taken = false
+            if passes(charge, charges, refused) then taken = takes and take(charge, hold_ticks)
+            elseif strikes and not charge.allowed then strike(charge) end
+            local used, reset_at = describe(charge, taken)
+            if charge.too_many then tell_rare(TOO_MANY_HOLDS, 1) end
+            tell_all(used, reset_at, charge.retry, charge.allowed, charge.blocked_until > 0)
+          else
+            tell(0, now, FOREIGN)
+          end
+        end
+      end
+    end
+    local change
+    do
+      local UNKNOWN = -1
+      local changes = {}
+      local function is_empty(spec, state)
+        return kernel_of(spec.kind).describe(state, spec, now) == 0
+      end
+      function changes.refund(k, spec, state, cost, at, resets, window_end)
+        local extra = states.extra_of(k)
+        local known = extra and extra.resets or 0
+        if known ~= resets or is_empty(spec, state) then return 0 end
+        states.touch(k, spec)
+        kernel_of(spec.kind).refund(state, spec, now, cost, at, window_end)
+        return cost
+      end
+      function changes.credit(k, spec, state, cost)
+        if is_empty(spec, state) then return 0 end
+        states.touch(k, spec)
+        kernel_of(spec.kind).credit(state, spec, now, cost)
+        return cost
+      end
+      local function charge(k, spec, state, cost, least)
+        local kernel, extra = kernel_of(spec.kind), states.extra_of(k)
+        local room = 2 * spec.limit - kernel.counted(state, spec, now) - (extra and extra.held or 0)
+        local charged = max(0, min(cost, max(least, room)))
+        states.touch(k, spec)
+        if charged > 0 then kernel.take(state, spec, now, charged) end
+        return charged
+      end
+      function changes.penalize(k, spec, state, cost)
+        return charge(k, spec, state, cost, 0)
+      end
+      function changes.set(k, spec, state, used)
+        local kernel, extra = kernel_of(spec.kind), states.extra_of(k)
+        states.touch(k, spec)
+        kernel.credit(state, spec, now, NEVER)
+        local counted = used - (extra and extra.held or 0)
+        if counted > 0 then kernel.take(state, spec, now, counted) end
+        return 0
+      end
+      function changes.release(k, spec, state, _, id)
+        states.touch(k, spec)
+        return kernel_of(spec.kind).release(state, id)
+      end
+      function changes.renew(k, spec, state, _, id)
+        states.touch(k, spec)
+        return kernel_of(spec.kind).renew(state, spec, now, id)
+      end
+      function changes.settle(k, spec, state, cost, id, actual, expiry, resets)
+        local extra, record = states.extra_of(k), string.match(keys[k], '^{%d+}') .. '#settled:' .. string.format('%.0f', id)
+        local held = cost > 0 and extra and extras.drop_hold(extra, id, cost, now)
+        if not held then
+          local settled = call_redis('GET', record)
+          if settled then return unpack_bytes('<d', settled) end
+          if cost > 0 then return UNKNOWN end
+          if now >= expiry or (extra and extra.resets or 0) ~= resets then return 0 end
+        end
+        local charged = charge(k, spec, state, actual, cost)
+        call_redis('SETEX', record, '60', pack('<d', charged))
+        return charged
+      end
+      function changes.reset(k, spec)
+        local extra = states.extra_of(k)
+        local resets = extra and extra.resets or 0
+        if extra and extra.count > 0 then call_redis('DEL', extra.holds_key) end
+        states.replace(k, kernel_of(spec.kind).fresh(spec, now))
+        states.need_extra(k).resets = resets + 1
+        states.touch(k, spec)
+        return 0
+      end
+      function changes.block(k, spec, _, _, ticks)
+        local extra = states.need_extra(k)
+        states.touch(k, spec)
+        extra.blocked_until = now + ticks
+        if extra.forget_at <= now then extra.strikes = 0 end
+        extra.forget_at = max(now + ticks, extra.forget_at)
+        return ticks
+      end
+      function changes.unblock(k, spec)
+        local extra = states.extra_of(k)
+        if not extra then return 0 end
+        states.touch(k, spec)
+        extra.blocked_until, extra.strikes, extra.forget_at = 0, 0, 0
+        return 0
+      end
+      function change(item)
+        local what, k, spec = item[1], item[2], specs[item[3]]
+        local state = states.at(k, spec, item[4])
+        if not state then return FOREIGN end
+        return changes[what](k, spec, state, item[5], item[6], item[7], item[8], item[9])
+      end
+    end
+    local function inspect(phase)
+      local HOLD_BYTES = 24 -- a member of the set and its score
+      local spec = specs[1]
+      local state, kernel = states.at(2, spec, phase), kernel_of(spec.kind)
+      if not state then return pack('<dd', now, FOREIGN) end
+      local extra = states.extra_of(2) or extras.none(keys[2])
+      local per_request, blocked_until = spec.perRequest or 1, 0
+      local used = kernel.describe(state, spec, now) + extra.held * per_request
+      if extra.blocked_until > now then
+        blocked_until = extra.blocked_until
+        used = max(used, spec.limit * per_request)
+      end
+      local holds = extra.count > 0 and extras.all(extra) or {}
+      local bytes = call_redis('STRLEN', keys[2]) + #holds * HOLD_BYTES
+      local numbers = { now, used, blocked_until, bytes, #holds }
+      local function add(number) numbers[#numbers + 1] = number end
+      for _, hold in ipairs(holds) do
+        add(hold.cost)
+        add(hold.expiry)
+      end
+      for _, number in ipairs(kernel.numbers(state)) do add(number) end
+      states.write_all()
+      return pack_all(numbers)
+    end
+    if call and call.inspect then return inspect(call.inspect) end
+    for _, item in ipairs(items) do
+      if type(item[1]) == 'string' then tell(change(item), now, 0) else decide(item) end
+    end
+    local at = #reply
+    for i = 1, #rare do reply[at + i] = rare[i] end
+    states.write_all()
+    return pack_all(reply)
+  end
+  if only_counts then
+    local limit_of = {}
+    for n = 1, limits do
+      local _, count, _, step, _, before_first = unpack(plan[n])
+      for k = before_first + 1, before_first + count do
+        found[k] = found[k] - (sums and sums[k - 1] or 1) * step
+        limit_of[k] = n
+      end
+    end
+    local kernel_of, spec_of
+    local function describe(n, k, cost)
+      local letter, _, full, step, span = unpack(plan[n])
+      local used, ticks, reset, wait = found[k], found[last + n], 0, nil
+      if letter == 'B' then
+        local units, per_tick = cost * step, span
+        reset = ceil(used / per_tick)
+        wait = units > full and NEVER or max(0, ceil((used + units - full) / per_tick))
+      elseif letter == 'F' then
+        local left = elsewhere[k] and elsewhere[k] - now or ticks
+        if used > 0 then reset = left end
+        wait = used + cost <= full and 0 or cost > full and NEVER or left
+      else
+        if not kernel_of then kernel_of, spec_of = with_kernels() end
+        local now_index, spec, state = floor(now / span), spec_of(plan[n]), nil
+        if letter == 'L' then
           local first, count, oldest, newest, ring = unpack(logs[k])
           state = { first = first, count = used, oldest = oldest, newest = newest, ring = ring, times = {}, key = keys[k] }
           state.slots = LOG_HEADER
@@ -786,546 +1318,43 @@ else
         end
         local kernel = kernel_of(spec.kind)
         local retry, _, reset_at = kernel.judge(state, spec, now, cost), kernel.describe(state, spec, now)
-        return reset_at - now, retry == 0 and 1 or retry == NEVER and NEVER_PASSES or (retry - now) * 4
+        reset, wait = reset_at - now, max(0, retry - now)
       end
-      local function reset_after(n, k)
-        local letter, _, _, _, span = unpack(plan[n])
-        if letter == 'B' then return ceil(found[k] / span) end
-        if not elsewhere[k] then return found[last + n] end
-        return (letter == 'F' and elsewhere[k] or (elsewhere[k] + 2) * span) - now
-      end
-      changed = {}
-      local reply, at = { now }, 1
-      while at < #charges do
-        local first, last_place, passes = at + 1, at + 2 * charges[at], true
-        for i = first, last_place, 2 do
-          local k, limit = charges[i], plan[limit_of[charges[i]]]
-          if found[k] + charges[i + 1] * limit[4] > limit[3] then passes = false end
-        end
-        for i = first, last_place, 2 do
-          local k, cost, n = charges[i], charges[i + 1], limit_of[charges[i]]
-          local reset, code = nil, 1
-          if passes then
-            found[k], changed[k] = found[k] + cost * plan[n][4], true
-            reset = reset_after(n, k)
-          else
-            reset, code = describe(n, k, cost)
-          end
-          local place = #reply
-          reply[place + 1], reply[place + 2], reply[place + 3] = found[k], reset, code
-        end
-        at = last_place + 1
-      end
-      return pack_all(reply)
-    else
-      local specs, items = {}, {}
-      if call then
-        specs, items = call.specs, call.items
-      else
-        found = call_redis('MGET', unpack(keys, 1, values))
-        local limit_of = {}
-        for n = 1, limits do
-          specs[n] = spec_of(plan[n])
-          for k = plan[n][6] + 1, plan[n][6] + plan[n][2] do limit_of[k] = n end
-        end
-        local at = 1
-        while at < #charges do
-          local item, last_place = { 1, 0, -1, 1 }, at + 2 * charges[at]
-          for i = at + 1, last_place, 2 do
-            for _, number in ipairs({ charges[i], limit_of[charges[i]], charges[i + 1], ENFORCED, 0, 0 }) do
-              item[#item + 1] = number
-            end
-          end
-          items[#items + 1] = item
-          at = last_place + 1
-        end
-      end
-      do
-        local absent = {}
-        for k = 1, values do
-          if not found[k] then absent[#absent + 1] = keys[k] end
-        end
-        if absent[1] and call_redis('EXISTS', unpack(absent)) > 0 then
-          if not found[1] and call_redis('EXISTS', keys[1]) == 1 then return redis.error_reply('FOREIGN value at ' .. keys[1]) end
-          for k = 2, values do
-            if not found[k] and call_redis('EXISTS', keys[k]) == 1 then found[k] = nil end
-          end
-        end
-      end
-      local reply, told, rare = { now }, 0, {}
-      local function tell(used, reset_at, code)
-        local at = told * 3
-        told = told + 1
-        reply[at + 2], reply[at + 3], reply[at + 4] = used, reset_at - now, code
-      end
-      local function tell_rare(what, value)
-        local at = #rare
-        rare[at + 1], rare[at + 2], rare[at + 3] = told, what, value
-      end
-      local MOST_HOLDS, HOLDS_PLAYED = 16384, 32
-      local MOST_EXPIRED = 256
-      local EXTRAS_END = 61
-      local extras = {}
-      do
-        local format = string.format
-        function extras.none(key)
-          local holds_key = string.gsub(key, '}', '}#', 1)
-          return {
-            resets = 0, blocked_until = 0, strikes = 0, forget_at = 0, count = 0, held = 0, next_expiry = 0, last_expiry = 0,
-            holds_key = holds_key,
-          }
-        end
-        function extras.is_ours(extra)
-          local kind = call_redis('TYPE', extra.holds_key).ok
-          return kind == 'zset' or kind == 'none'
-        end
-        function extras.read(value, key)
-          if #value < EXTRAS_END then return nil end
-          local extra = extras.none(key)
-          extra.count, extra.resets, extra.blocked_until, extra.strikes, extra.forget_at, extra.held, extra.next_expiry,
-            extra.last_expiry = unpack_bytes('<Iddddddd', value, 2)
-          if extra.count > 0 and not extras.is_ours(extra) then return nil end
-          return extra, EXTRAS_END + 1
-        end
-        local function bytes_of(extra)
-          return pack('<Iddddddd', extra.count, extra.resets, extra.blocked_until, extra.strikes, extra.forget_at,
-            extra.held, extra.next_expiry, extra.last_expiry)
-        end
-        function extras.strike(extra, block, now)
-          local strikes = extra.forget_at <= now and 0 or extra.strikes
-          local ticks = ceil(min(block.max, block.first * block.factor ^ strikes))
-          extra.blocked_until = now + ticks
-          extra.strikes = strikes + 1
-          extra.forget_at = now + ticks + (block.factor > 1 and block.max or 0)
-        end
-        function extras.add_hold(extra, id, cost, expiry)
-          if extra.count == 0 then call_redis('DEL', extra.holds_key) end
-          call_redis('ZADD', extra.holds_key, format('%.0f', expiry), pack('<dd', id, cost))
-          extra.next_expiry = extra.count == 0 and expiry or min(expiry, extra.next_expiry)
-          extra.last_expiry = extra.count == 0 and expiry or max(expiry, extra.last_expiry)
-          extra.count = extra.count + 1
-          extra.held = extra.held + cost
-          extra.soonest = nil
-        end
-        local function count_again(extra)
-          local first = call_redis('ZRANGE', extra.holds_key, 0, 0, 'WITHSCORES')
-          extra.soonest = nil
-          extra.count = call_redis('ZCARD', extra.holds_key)
-          if extra.count == 0 then extra.held, extra.last_expiry = 0, 0 end
-          extra.next_expiry = (first[2] or 0) + 0
-        end
-        function extras.drop_hold(extra, id, cost, now)
-          local member = pack('<dd', id, cost)
-          local expiry = call_redis('ZSCORE', extra.holds_key, member)
-          if not expiry or expiry + 0 <= now then return false end
-          call_redis('ZREM', extra.holds_key, member)
-          extra.held = max(0, extra.held - cost)
-          count_again(extra)
-          return true
-        end
-        function extras.expire_holds(extra, kernel, state, spec, now, phase)
-          if extra.expired or extra.count == 0 or extra.next_expiry > now then return false end
-          extra.expired = true
-          local due = call_redis('ZRANGEBYSCORE', extra.holds_key, '-inf', format('%.0f', now), 'WITHSCORES',
-            'LIMIT', 0, MOST_EXPIRED)
-          for i = 1, #due, 2 do
-            local _, cost = unpack_bytes('<dd', due[i])
-            local expiry = due[i + 1] + 0
-            kernel.locate(state, spec, expiry, phase)
-            kernel.take(state, spec, expiry, cost)
-            extra.held = max(0, extra.held - cost)
-          end
-          if #due > 0 then call_redis('ZREMRANGEBYRANK', extra.holds_key, 0, #due / 2 - 1) end
-          count_again(extra)
-          return true
-        end
-        local function up_to(extra, rank)
-          local found, holds = call_redis('ZRANGE', extra.holds_key, 0, rank, 'WITHSCORES'), {}
-          for i = 1, #found, 2 do
-            local _, cost = unpack_bytes('<dd', found[i])
-            holds[#holds + 1] = { cost = cost, expiry = found[i + 1] + 0 }
-          end
-          return holds
-        end
-        function extras.all(extra)
-          return up_to(extra, -1)
-        end
-        local function soonest(extra)
-          if not extra.soonest then extra.soonest = up_to(extra, HOLDS_PLAYED - 1) end
-          return extra.soonest
-        end
-        function extras.retry_at(extra, kernel, state, spec, now, cost, phase, retry)
-          local held, at = extra.held, now
-          if cost > spec.limit then return NEVER end
-          if spec.kind == 'log' then
-            if cost + held <= spec.limit then return retry end
-            for _, hold in ipairs(soonest(extra)) do
-              at = hold.expiry
-              held = held - hold.cost
-              if cost + held <= spec.limit then break end
-            end
-            return max(at, now) + spec.windowTicks
-          end
-          local future = kernel.copy(state)
-          local function pass_at()
-            kernel.locate(future, spec, at, phase)
-            local passes = kernel.judge(future, spec, at, cost + held)
-            return passes == 0 and at or passes
-          end
-          for _, hold in ipairs(soonest(extra)) do
-            local passes = pass_at()
-            if passes <= hold.expiry then return passes end
-            kernel.locate(future, spec, hold.expiry, phase)
-            kernel.take(future, spec, hold.expiry, hold.cost)
-            held = held - hold.cost
-            at = hold.expiry
-          end
-          return extra.count > HOLDS_PLAYED and max(at, now + 1) or pass_at()
-        end
-        function extras.reset_at(extra, kernel, state, spec, now, phase)
-          local played, rest = soonest(extra), extra.held
-          local last = extra.count > HOLDS_PLAYED and extra.last_expiry or played[#played].expiry
-          if spec.kind == 'log' then return last + spec.windowTicks end
-          local future = kernel.copy(state)
-          for _, hold in ipairs(played) do
-            kernel.locate(future, spec, hold.expiry, phase)
-            kernel.take(future, spec, hold.expiry, hold.cost)
-            rest = rest - hold.cost
-          end
-          kernel.locate(future, spec, last, phase)
-          if rest > 0 then kernel.take(future, spec, last, rest) end
-          local _, reset_at = kernel.describe(future, spec, last)
-          return reset_at
-        end
-        local function kept_until(extra, kernel, state, spec, now, phase)
-          local tick = kernel.kept_until(state, spec, now)
-          if extra.count > 0 then tick = max(tick, extras.reset_at(extra, kernel, state, spec, now, phase)) end
-          if extra.resets > 0 then tick = max(tick, now + kernel.span(spec)) end
-          return max(tick, extra.blocked_until, extra.forget_at)
-        end
-        local function is_over(extra, now)
-          return extra.resets == 0 and extra.forget_at <= now and extra.blocked_until <= now and extra.count == 0
-        end
-        function extras.write(extra, kernel, state, spec, now, phase, key)
-          local until_tick = kept_until(extra, kernel, state, spec, now, phase)
-          local ttl, over = ttl_text(until_tick - now), is_over(extra, now)
-          if not over and state.slots == EXTRAS_END + LOG_HEADER - 1 and kernel.write_in_place(state, spec) then
-            call_redis('SETRANGE', key, 0, kernel.letter:lower() .. bytes_of(extra))
-            call_redis('EXPIRE', key, ttl)
-          else
-            local bytes = kernel.write(state, until_tick)
-            if not over then bytes = bytes_of(extra) .. bytes end
-            call_redis('SETEX', key, ttl, (over and kernel.letter or kernel.letter:lower()) .. bytes)
-          end
-          if extra.count > 0 then call_redis('EXPIRE', extra.holds_key, ttl) end
-        end
-      end
-      local states = {}
-      do
-        local by_key, extras_of, phases, dirty, dirty_spec, foreign = {}, {}, {}, {}, {}, {}
-        local byte = string.byte
-        function states.extra_of(k)
-          return extras_of[k]
-        end
-        function states.need_extra(k)
-          if not extras_of[k] then extras_of[k] = extras.none(keys[k]) end
-          return extras_of[k]
-        end
-        function states.may_hold(k)
-          local extra = extras_of[k] or extras.none(keys[k])
-          return extra.count > 0 or extras.is_ours(extra)
-        end
-        local function value_at(k)
-          if k <= values then return found[k] end
-          local value = redis.pcall('GETRANGE', keys[k], 0, EXTRAS_END + LOG_HEADER - 2)
-          if type(value) == 'table' then return nil end
-          if value ~= '' then return value end
-          if call_redis('EXISTS', keys[k]) == 1 then return nil end
-          return false
-        end
-        local function read(k, spec)
-          local kernel, value, from = kernel_of(spec.kind), value_at(k), 2
-          if value == false then return kernel.fresh(spec, now) end
-          if not value then return nil end
-          local letter = byte(value)
-          if letter ~= byte(kernel.letter) then
-            if letter ~= byte(kernel.letter) + 32 then return nil end
-            extras_of[k], from = extras.read(value, keys[k])
-            if not from then return nil end
-          end
-          return kernel.read(value, from, keys[k], spec)
-        end
-        function states.at(k, spec, phase)
-          local state, kernel = by_key[k], kernel_of(spec.kind)
-          if not state then
-            if foreign[k] then return nil end
-            state = read(k, spec)
-            foreign[k] = not state
-            if not state then return nil end
-            by_key[k] = state
-            phases[k] = phase
-          end
-          if extras_of[k] and extras.expire_holds(extras_of[k], kernel, state, spec, now, phase) then states.touch(k, spec) end
-          kernel.locate(state, spec, now, phase)
-          return state
-        end
-        function states.replace(k, state)
-          by_key[k] = state
-          extras_of[k] = nil
-        end
-        function states.touch(k, spec)
-          if not dirty_spec[k] then dirty[#dirty + 1] = k end
-          dirty_spec[k] = spec
-        end
-        function states.write_all()
-          for _, k in ipairs(dirty) do
-            local spec, state, extra = dirty_spec[k], by_key[k], extras_of[k]
-            if extra then extras.write(extra, kernel_of(spec.kind), state, spec, now, phases[k], keys[k])
-            else write_state(k, state, spec) end
-          end
-        end
-      end
-      local RESETS, HELD, TOO_MANY_HOLDS = 1, 2, 3
-      local decide
-      do
-        local function tell_all(used, reset_at, retry, allowed, blocked)
-          local code
-          if allowed and retry == 0 then code = 1
-          elseif retry == NEVER then code = blocked and NEVER_BLOCKED or NEVER_PASSES
-          else code = (retry - now) * 4 + (allowed and 1 or 0) + (blocked and 2 or 0) end
-          tell(used, reset_at, code)
-        end
-        local function judge(charge)
-          local kernel, extra, spec, cost = charge.kernel, states.extra_of(charge.k), charge.spec, charge.cost
-          if not extra then return kernel.judge(charge.state, spec, now, cost), 0 end
-          local retry = kernel.judge(charge.state, spec, now, cost + extra.held)
-          if retry ~= 0 and extra.held > 0 then
-            retry = extras.retry_at(extra, kernel, charge.state, spec, now, cost, charge.phase, retry)
-          end
-          if extra.blocked_until <= now then return retry, 0 end
-          return max(retry, extra.blocked_until), extra.blocked_until
-        end
-        local function judge_hold(charge)
-          local extra = states.extra_of(charge.k)
-          if not extra or extra.count < MOST_HOLDS then return end
-          charge.too_many = true
-          charge.retry = max(extra.next_expiry, now + 1)
-        end
-        local function strike(charge)
-          local k, spec = charge.k, charge.spec
-          if not spec.block or charge.cost > spec.limit or charge.blocked_until > 0 or charge.too_many then return end
-          local extra = states.need_extra(k)
-          extras.strike(extra, spec.block, now)
-          states.touch(k, spec)
-          charge.retry = max(charge.retry, extra.blocked_until)
-        end
-        local function book(charge, book_ticks)
-          local k, spec, extra = charge.k, charge.spec, states.extra_of(charge.k)
-          local held = extra and extra.held > 0
-          if spec.kind ~= 'bucket' or charge.role ~= ENFORCED or charge.blocked_until > 0 or held then return end
-          local start, ask_again = charge.kernel.book(charge.state, spec, now, charge.cost, charge.retry, book_ticks)
-          charge.booked = start ~= nil
-          charge.allowed = charge.booked
-          charge.retry = start or ask_again
-          if charge.booked then states.touch(k, spec) end
-        end
-        local function passes(charge, charges, refused)
-          if charge.role == ENFORCED then return refused == 0 end
-          local replaced = charge.role >= 0 and charges[charge.role + 1]
-          return charge.allowed and refused == (replaced and replaced.state and not replaced.allowed and 1 or 0)
-        end
-        local function take(charge, hold_ticks)
-          local k, spec = charge.k, charge.spec
-          if charge.booked then return true end
-          if charge.cost == 0 then return charge.holds end -- only the owner of a reservation of cost 0 knows it
-          if charge.holds then extras.add_hold(states.need_extra(k), charge.id, charge.cost, now + hold_ticks)
-          else charge.kernel.take(charge.state, spec, now, charge.cost, charge.id) end
-          states.touch(k, spec)
-          return true
-        end
-        local function describe(charge, taken)
-          local spec, extra = charge.spec, states.extra_of(charge.k)
-          local used, reset_at = charge.kernel.describe(charge.state, spec, now)
-          if not extra then return used, reset_at end
-          if extra.held > 0 then
-            used = used + extra.held * (spec.perRequest or 1)
-            reset_at = extras.reset_at(extra, charge.kernel, charge.state, spec, now, charge.phase)
-            tell_rare(HELD, 1)
-          end
-          if extra.blocked_until > now then
-            used = max(used, spec.limit * (spec.perRequest or 1))
-            reset_at = max(reset_at, extra.blocked_until)
-          end
-          if taken and extra.resets > 0 then tell_rare(RESETS, extra.resets) end
-          return used, reset_at
-        end
-        local function charges_of(item)
-          local charges = {}
-          for at = 5, #item, 6 do
-            local k, spec = item[at], specs[item[at + 1]]
-            local charge = { k = k, spec = spec, cost = item[at + 2], role = item[at + 3], id = item[at + 4], phase = item[at + 5] }
-            charge.state = states.at(k, spec, charge.phase)
-            charge.kernel = kernel_of(spec.kind)
-            charge.holds = item[2] > 0 and spec.kind ~= 'slots' and charge.id ~= 0
-            if charge.state and charge.holds and charge.cost > 0 and not states.may_hold(k) then charge.state = nil end
-            charges[#charges + 1] = charge
-          end
-          return charges
-        end
-        function decide(item)
-          local takes, hold_ticks, book_ticks, strikes = item[1] == 1, item[2], item[3], item[4] == 1
-          local charges, refused = charges_of(item), 0
-          for _, charge in ipairs(charges) do
-            if charge.state then
-              charge.retry, charge.blocked_until = judge(charge)
-              if charge.retry == 0 and charge.holds and charge.cost > 0 then judge_hold(charge) end
-              charge.allowed = charge.retry == 0
-              if book_ticks >= 0 then book(charge, book_ticks) end
-              if not charge.allowed and charge.role == ENFORCED then refused = refused + 1 end
-            end
-          end
-          for _, charge in ipairs(charges) do
-            if charge.state then
-              local taken = false
-              if passes(charge, charges, refused) then taken = takes and take(charge, hold_ticks)
-              elseif strikes and not charge.allowed then strike(charge) end
-              local used, reset_at = describe(charge, taken)
-              if charge.too_many then tell_rare(TOO_MANY_HOLDS, 1) end
-              tell_all(used, reset_at, charge.retry, charge.allowed, charge.blocked_until > 0)
-            else
-              tell(0, now, FOREIGN)
-            end
-          end
-        end
-      end
-      local change
-      do
-        local UNKNOWN = -1
-        local changes = {}
-        local function is_empty(spec, state)
-          return kernel_of(spec.kind).describe(state, spec, now) == 0
-        end
-        function changes.refund(k, spec, state, cost, at, resets, window_end)
-          local extra = states.extra_of(k)
-          local known = extra and extra.resets or 0
-          if known ~= resets or is_empty(spec, state) then return 0 end
-          states.touch(k, spec)
-          kernel_of(spec.kind).refund(state, spec, now, cost, at, window_end)
-          return cost
-        end
-        function changes.credit(k, spec, state, cost)
-          if is_empty(spec, state) then return 0 end
-          states.touch(k, spec)
-          kernel_of(spec.kind).credit(state, spec, now, cost)
-          return cost
-        end
-        local function charge(k, spec, state, cost, least)
-          local kernel, extra = kernel_of(spec.kind), states.extra_of(k)
-          local room = 2 * spec.limit - kernel.counted(state, spec, now) - (extra and extra.held or 0)
-          local charged = max(0, min(cost, max(least, room)))
-          states.touch(k, spec)
-          if charged > 0 then kernel.take(state, spec, now, charged) end
-          return charged
-        end
-        function changes.penalize(k, spec, state, cost)
-          return charge(k, spec, state, cost, 0)
-        end
-        function changes.set(k, spec, state, used)
-          local kernel, extra = kernel_of(spec.kind), states.extra_of(k)
-          states.touch(k, spec)
-          kernel.credit(state, spec, now, NEVER)
-          local counted = used - (extra and extra.held or 0)
-          if counted > 0 then kernel.take(state, spec, now, counted) end
-          return 0
-        end
-        function changes.release(k, spec, state, _, id)
-          states.touch(k, spec)
-          return kernel_of(spec.kind).release(state, id)
-        end
-        function changes.renew(k, spec, state, _, id)
-          states.touch(k, spec)
-          return kernel_of(spec.kind).renew(state, spec, now, id)
-        end
-        function changes.settle(k, spec, state, cost, id, actual, expiry, resets)
-          local extra, record = states.extra_of(k), string.match(keys[k], '^{%d+}') .. '#settled:' .. string.format('%.0f', id)
-          local held = cost > 0 and extra and extras.drop_hold(extra, id, cost, now)
-          if not held then
-            local settled = call_redis('GET', record)
-            if settled then return unpack_bytes('<d', settled) end
-            if cost > 0 then return UNKNOWN end
-            if now >= expiry or (extra and extra.resets or 0) ~= resets then return 0 end
-          end
-          local charged = charge(k, spec, state, actual, cost)
-          call_redis('SETEX', record, '60', pack('<d', charged))
-          return charged
-        end
-        function changes.reset(k, spec)
-          local extra = states.extra_of(k)
-          local resets = extra and extra.resets or 0
-          if extra and extra.count > 0 then call_redis('DEL', extra.holds_key) end
-          states.replace(k, kernel_of(spec.kind).fresh(spec, now))
-          states.need_extra(k).resets = resets + 1
-          states.touch(k, spec)
-          return 0
-        end
-        function changes.block(k, spec, _, _, ticks)
-          local extra = states.need_extra(k)
-          states.touch(k, spec)
-          extra.blocked_until = now + ticks
-          if extra.forget_at <= now then extra.strikes = 0 end
-          extra.forget_at = max(now + ticks, extra.forget_at)
-          return ticks
-        end
-        function changes.unblock(k, spec)
-          local extra = states.extra_of(k)
-          if not extra then return 0 end
-          states.touch(k, spec)
-          extra.blocked_until, extra.strikes, extra.forget_at = 0, 0, 0
-          return 0
-        end
-        function change(item)
-          local what, k, spec = item[1], item[2], specs[item[3]]
-          local state = states.at(k, spec, item[4])
-          if not state then return FOREIGN end
-          return changes[what](k, spec, state, item[5], item[6], item[7], item[8], item[9])
-        end
-      end
-      local function inspect(phase)
-        local HOLD_BYTES = 24 -- a member of the set and its score
-        local spec = specs[1]
-        local state, kernel = states.at(2, spec, phase), kernel_of(spec.kind)
-        if not state then return pack('<dd', now, FOREIGN) end
-        local extra = states.extra_of(2) or extras.none(keys[2])
-        local per_request, blocked_until = spec.perRequest or 1, 0
-        local used = kernel.describe(state, spec, now) + extra.held * per_request
-        if extra.blocked_until > now then
-          blocked_until = extra.blocked_until
-          used = max(used, spec.limit * per_request)
-        end
-        local holds = extra.count > 0 and extras.all(extra) or {}
-        local bytes = call_redis('STRLEN', keys[2]) + #holds * HOLD_BYTES
-        local numbers = { now, used, blocked_until, bytes, #holds }
-        local function add(number) numbers[#numbers + 1] = number end
-        for _, hold in ipairs(holds) do
-          add(hold.cost)
-          add(hold.expiry)
-        end
-        for _, number in ipairs(kernel.numbers(state)) do add(number) end
-        states.write_all()
-        return pack_all(numbers)
-      end
-      if call and call.inspect then return inspect(call.inspect) end
-      for _, item in ipairs(items) do
-        if type(item[1]) == 'string' then tell(change(item), now, 0) else decide(item) end
-      end
-      local at = #reply
-      for i = 1, #rare do reply[at + i] = rare[i] end
-      states.write_all()
-      return pack_all(reply)
+      return reset, wait == 0 and 1 or wait == NEVER and NEVER_PASSES or wait * 4
     end
+    local function reset_after(n, k)
+      local letter, _, _, _, span = unpack(plan[n])
+      if letter == 'B' then return ceil(found[k] / span) end
+      if not elsewhere[k] then return found[last + n] end
+      return (letter == 'F' and elsewhere[k] or (elsewhere[k] + 2) * span) - now
+    end
+    changed = {}
+    local reply, told, at, charges_end = { now }, 1, 1, #charges
+    while at < charges_end do
+      local first, last_place, passes = at + 1, at + 2 * charges[at], true
+      for i = first, last_place, 2 do
+        local k, limit = charges[i], plan[limit_of[charges[i]]]
+        if found[k] + charges[i + 1] * limit[4] > limit[3] then passes = false end
+      end
+      for i = first, last_place, 2 do
+        local k, cost, n = charges[i], charges[i + 1], limit_of[charges[i]]
+        local reset, code = nil, 1
+        if passes then
+          found[k], changed[k] = found[k] + cost * plan[n][4], true
+          reset = reset_after(n, k)
+        else
+          reset, code = describe(n, k, cost)
+        end
+        reply[told + 1], reply[told + 2], reply[told + 3] = found[k], reset, code
+        told = told + 3
+      end
+      at = last_place + 1
+    end
+    answer = pack_all(reply)
+  else
+    answer = with_kernels()
+    if call and call.inspect or type(answer) == 'table' then return answer end
   end
-  answer = answer_slowly()
-  if call and call.inspect or type(answer) == 'table' then return answer end
 end
 if only_counts then
   for n = 1, limits do
@@ -1351,7 +1380,6 @@ if only_counts then
         end
       end
     elseif letter == 'L' then
-      local LOG_HEADER, SMALLEST_RING = 49, 4
       local function log_until(now, window)
         return now + window + ceil(window / 4)
       end

@@ -18,17 +18,24 @@ if value then
   letter, old_request, old_tick, level, at, kept_until = unpack_bytes('<Bddddd', value)
   if old_request ~= step or old_tick ~= per_tick or letter ~= 66 then only_counts = false break end
   -- @include kernels/bucket:drain
-  if at > now then elsewhere[k] = at end
+  if at > now then
+    if elsewhere == NONE then elsewhere = {} end
+    elsewhere[k] = at
+  end
 else
   level, kept_until = 0, 0
   missing[#missing + 1] = keys[k]
 end
 used = level + step
 if sums then used = level + sums[k - 1] * step end
-if used / per_tick > kept_until - now then whole[k] = true end
+if used / per_tick > kept_until - now then
+  if whole == NONE then whole = {} end
+  whole[k] = true
+end
 
--- @part state
-state = { level = used, at = elsewhere[k] or now, per_request = step, per_tick = span }
+-- @part judge
+-- How many ticks from now `units` more fit.
+wait = units > full and NEVER or max(0, ceil((used + units - full) / per_tick))
 
 -- @part write
 local at = elsewhere[k] or now
@@ -76,10 +83,10 @@ function makers.bucket()
   end
 
   function kernel.judge(state, spec, now, cost)
-    if cost > spec.limit then return NEVER end
-    local excess = state.level + cost * spec.perRequest - spec.limit * spec.perRequest
-    if excess <= 0 then return 0 end
-    return now + ceil(excess / spec.perTick)
+    local used, per_tick, wait = state.level, spec.perTick, nil
+    local units, full = cost * spec.perRequest, spec.limit * spec.perRequest
+    -- @include kernels/bucket:judge
+    return wait == 0 and 0 or now + wait
   end
 
   function kernel.take(state, spec, _, cost)

@@ -12,14 +12,17 @@ else
   missing[#missing + 1] = keys[k]
 end
 if now >= end_at then
+  if whole == NONE then whole = {} end
   used, whole[k] = 0, true
 elseif end_at ~= new_end then
+  if elsewhere == NONE then elsewhere = {} end
   elsewhere[k], one_by_one = end_at, true
 end
 used = used + (sums and sums[k - 1] or 1)
 
--- @part state
-state = { count = used, end_at = elsewhere[k] or now + ticks, open = used > 0 }
+-- @part judge
+-- How many ticks from now `cost` more fits.
+wait = used + cost <= full and 0 or cost > full and NEVER or left
 
 -- @part write
 if not whole[k] then call_redis('SETRANGE', keys[k], '1', pack('<d', used))
@@ -62,9 +65,10 @@ function makers.fixed()
     state.end_at = window_end(spec, now, phase)
   end
 
-  function kernel.judge(state, spec, _, cost)
-    if state.count + cost <= spec.limit then return 0 end
-    return cost > spec.limit and NEVER or state.end_at
+  function kernel.judge(state, spec, now, cost)
+    local used, full, left, wait = state.count, spec.limit, state.end_at - now, nil
+    -- @include kernels/fixed:judge
+    return wait == 0 and 0 or now + wait
   end
 
   function kernel.take(state, _, _, cost)

@@ -53,16 +53,5 @@ local function spec_of(limit)
   return { kind = 'fixed', limit = full, windowTicks = math.abs(span), align = span < 0 and 'first' or 'epoch' }
 end
 
--- Numbers to bytes, all at once: one by one takes as long as deciding. Lua can unpack about 8,000 values.
-local function pack_all(numbers)
-  local count, parts = #numbers, {}
-  if count <= 4000 then return pack('<' .. string.rep('d', count), unpack(numbers)) end
-  for from = 1, count, 4000 do
-    local to = min(from + 3999, count)
-    parts[#parts + 1] = pack('<' .. string.rep('d', to - from + 1), unpack(numbers, from, to))
-  end
-  return table.concat(parts)
-end
-
 local ENFORCED = -2
-local NEVER_PASSES, NEVER_BLOCKED = -1, -2
+local NEVER_BLOCKED = -2

@@ -5,10 +5,11 @@
 -- Time number n is at n mod ring, and `first` is the number of the oldest that counts. A key with blocks or
 -- reservations is read as a whole.
 
--- @part shared
--- With the letter.
+-- @part sizes
+-- The header's bytes, with the letter.
 local LOG_HEADER, SMALLEST_RING = 49, 4
 
+-- @part shared
 -- A key is kept a quarter longer than it must be, so that most changes need not set its expiry again.
 local function log_until(now, window)
   return now + window + ceil(window / 4)
@@ -57,6 +58,7 @@ if header ~= '' then
   letter, first, count, oldest, newest, ring, until_tick = unpack_bytes('<Bdddddd', header)
   if letter ~= 76 or now < newest or not is_log(first, count, ring) then only_counts = false break end
   if count == 0 or newest <= now - span then
+    if whole == NONE then whole = {} end
     first, count, ring, whole[k] = 0, 0, SMALLEST_RING, true -- frees the memory of a burst long gone
   elseif oldest <= now - span then
     local gone
@@ -64,6 +66,7 @@ if header ~= '' then
     first, count = first + gone, count - gone
   end
 else
+  if whole == NONE then whole = {} end
   missing[#missing + 1], whole[k] = keys[k], true
 end
 logs[k] = { first, count, count > 0 and oldest or now, newest, ring, until_tick }

@@ -4,7 +4,11 @@
 
 -- @part weigh
 -- The weight of the count before, rounded up, with this many ticks of it still inside.
-weight = previous * inside < EXACT and ceil(previous * inside / span) or mul_div_ceil(previous, inside, span)
+if previous * inside < EXACT then weight = ceil(previous * inside / span)
+else
+  local quotient, remainder = mul_div(previous, inside, span)
+  weight = remainder > 0 and quotient + 1 or quotient
+end
 
 -- @part count
 -- Two counters: the current one and the one before.
@@ -16,6 +20,7 @@ if value then
   if letter ~= 83 then only_counts = false break end
   if newest % 2 == 1 then used, previous = previous, used end
   if newest > now_index then
+    if elsewhere == NONE then elsewhere = {} end
     elsewhere[k], one_by_one = newest, true -- if the clock was set back, stays in the newest
   elseif newest < now_index then
     used, previous = 0, newest == now_index - 1 and used or 0
@@ -23,10 +28,14 @@ if value then
 else
   missing[#missing + 1] = keys[k]
 end
-if used == 0 then whole[k] = true end
+if used == 0 then
+  if whole == NONE then whole = {} end
+  whole[k] = true
+end
 if previous > 0 then
   local inside, weight = elsewhere[k] and span or left, 0
   -- @include kernels/sliding:weigh
+  if before == NONE then before, weights = {}, {} end
   before[k], weights[k] = previous, weight
   used = used + weight
 end
@@ -109,8 +118,10 @@ function makers.sliding()
       local free = spec.limit - cost - whole_count(state, index)
       if free >= 0 then
         local oldest = count_of(state, index - spec.buckets)
-        local wait = free >= oldest and 0 or sub_ticks - mul_div_floor(sub_ticks, free, oldest)
-        return max(now, index * sub_ticks + wait)
+        if free >= oldest then return max(now, index * sub_ticks) end
+        local product = sub_ticks * free
+        local drained = product < EXACT and floor(product / oldest) or mul_div(sub_ticks, free, oldest)
+        return max(now, index * sub_ticks + sub_ticks - drained)
       end
       index = index + 1
     end
