@@ -6,8 +6,8 @@ export const kernelFaults: readonly LuaFault[] = [
     law: [1, 4],
     says: 'a bucket admits one more than it holds',
     file: 'kernels/bucket.lua',
-    find: 'if excess <= 0 then return 0 end',
-    replace: 'if excess <= spec.perRequest then return 0 end',
+    find: 'cost * spec.perRequest, spec.limit * spec.perRequest',
+    replace: 'cost * spec.perRequest, (spec.limit + 1) * spec.perRequest',
   },
   {
     law: [12],
@@ -27,8 +27,8 @@ export const kernelFaults: readonly LuaFault[] = [
     law: [1, 4],
     says: 'a fixed window admits one more than its limit',
     file: 'kernels/fixed.lua',
-    find: 'if state.count + cost <= spec.limit then',
-    replace: 'if state.count + cost <= spec.limit + 1 then',
+    find: 'state.count, spec.limit, state.end_at - now, nil',
+    replace: 'state.count, spec.limit + 1, state.end_at - now, nil',
   },
   {
     law: [4],
