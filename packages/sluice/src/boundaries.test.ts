@@ -53,11 +53,11 @@ test('a planted circle of imports is reported', () => {
   ])
 })
 
-/** Every name of a type that several of the files declare, and which. */
+/** Every name of a type that the files declare more than once, and where. */
 function declaredTwice(files: readonly (readonly [path: string, program: Node])[]): string[] {
   const declaredIn = new Map<string, string[]>()
   for (const [path, program] of files) {
-    for (const name of new Set(typesIn(program))) declaredIn.set(name, [...(declaredIn.get(name) ?? []), path])
+    for (const name of typesIn(program)) declaredIn.set(name, [...(declaredIn.get(name) ?? []), path])
   }
   return [...declaredIn].filter(([, paths]) => paths.length > 1).map(([name, paths]) => `${name}: ${paths.join(', ')}`)
 }
@@ -69,14 +69,15 @@ test('no name of a class, interface or type is declared twice in the library and
   expect(declaredTwice(paths.map(path => [path, programOf(path)!]))).toEqual([])
 })
 
-test('a name that two files declare is reported, in whatever way they declare it', () => {
+test('a name that is declared twice is reported, in whatever way and in whichever files', () => {
   const files = {
     'a.ts': 'export class Queue {}\nclass Inner {}\nfunction f() { type Local = 1 }',
     'b.ts': "interface Queue {}\nimport type { Other } from './c.ts'\ntype Local = 2",
     'c.ts': 'export abstract class Other {}\nexport type Inner<T> = T',
+    'd.ts': 'interface Merged {}\ninterface Merged {}',
   }
   const parsed = Object.entries(files).map(([path, source]) => [path, parse(path, source)] as const)
-  expect(declaredTwice(parsed)).toEqual(['Queue: a.ts, b.ts', 'Inner: a.ts, c.ts'])
+  expect(declaredTwice(parsed)).toEqual(['Queue: a.ts, b.ts', 'Inner: a.ts, c.ts', 'Merged: d.ts, d.ts'])
 })
 
 /** Rows for rooms that are not built yet. */

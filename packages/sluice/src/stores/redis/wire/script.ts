@@ -7,13 +7,6 @@ export interface Script {
   readonly sha: string
 }
 
-/** What is sent: a script, its keys behind the shard's own, and its arguments behind those that all have. */
-export interface Message {
-  readonly script: Script
-  readonly keys: readonly string[]
-  readonly args: readonly string[]
-}
-
 export interface Scripts {
   readonly decide: Script
   readonly probe: Script
