@@ -4,7 +4,7 @@ import type { AdaptiveThrottle } from './adaptive-throttle.ts'
 import { backoff } from './backoff.ts'
 import { tooLong } from './call-refused.ts'
 import type { FetchEvent, FetchOptions, FetchSettings } from './fetch-options.ts'
-import { readRateLimit } from './read-rate-limit.ts'
+import { readRateLimit } from './fields/read-rate-limit.ts'
 import type { Permit, RequestQueue } from './request-queue.ts'
 import type { QueuedRequest, RequestQueues, Target } from './request-queues.ts'
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { fakeClock } from '../testing/index.ts'
-import type { RateLimitInfo } from './rate-limit-info.ts'
+import type { RateLimitInfo } from './fields/rate-limit-info.ts'
 import { type Permit, RequestQueue } from './request-queue.ts'
 
 const LIMIT = 20

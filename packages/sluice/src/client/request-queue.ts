@@ -1,6 +1,6 @@
 import { after, type Clock } from '../clock.ts'
 import { type CallRefused, tooLong } from './call-refused.ts'
-import type { RateLimitInfo } from './rate-limit-info.ts'
+import type { RateLimitInfo } from './fields/rate-limit-info.ts'
 import { RefillRate } from './refill-rate.ts'
 
 /** A request that waits for a permit. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { RateLimitInfo } from './rate-limit-info.ts'
+import type { RateLimitInfo } from './fields/rate-limit-info.ts'
 import { type Permit, RequestQueue } from './request-queue.ts'
 
 /** Where a request goes. */

@@ -1,5 +1,5 @@
 import { after, type Clock } from '../clock.ts'
-import type { RateLimitInfo } from './rate-limit-info.ts'
+import type { RateLimitInfo } from './fields/rate-limit-info.ts'
 
 /** What an answer means for a retry. */
 export type ResponseOutcome =

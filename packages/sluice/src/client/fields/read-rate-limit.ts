@@ -1,5 +1,5 @@
-import { checkOptions } from '../check-options.ts'
-import { systemClock } from '../clock.ts'
+import { checkOptions } from '../../check-options.ts'
+import { systemClock } from '../../clock.ts'
 import { parsePlainDecimal, parseRetryAfter, type ReadingTime, readingTime } from './field-times.ts'
 import { readNamedFields } from './named-fields.ts'
 import type { Fields, RateLimitInfo, ToldLimit } from './rate-limit-info.ts'

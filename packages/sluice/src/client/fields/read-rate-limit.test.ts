@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readRateLimit } from './index.ts'
+import { readRateLimit } from '../index.ts'
 import type { RateLimitInfo } from './rate-limit-info.ts'
 
 /** Wed, 18 Nov 2026 10:00:00.400 GMT, with an answer dated in the same second. */
