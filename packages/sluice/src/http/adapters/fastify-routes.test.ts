@@ -5,7 +5,15 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { farMemory } from '../../fixtures/stores/far-memory.ts'
 import { slidingWindow } from '../../policy.ts'
 import { fakeClock } from '../../testing/index.ts'
-import { decisionOf, type FastifyView, type Hook, RefusedError, type Route, rateLimit } from '../fastify.ts'
+import {
+  decisionOf,
+  type FastifyOptions,
+  type FastifyView,
+  type Hook,
+  RefusedError,
+  type Route,
+  rateLimit,
+} from '../fastify.ts'
 import { createGuard, type GuardOptions, header, type RequestView, route, user } from '../index.ts'
 
 const clock = fakeClock()
@@ -109,7 +117,7 @@ describe('the scope', () => {
 })
 
 describe("a route's own config", () => {
-  async function withRoutes(routes: Record<string, unknown>, options: GuardOptions = five): Promise<FastifyInstance> {
+  async function withRoutes(routes: Record<string, unknown>, options: FastifyOptions = five): Promise<FastifyInstance> {
     const app = open()
     await app.register(rateLimit, options)
     for (const [name, own] of Object.entries(routes)) {
@@ -199,6 +207,17 @@ describe("a route's own config", () => {
     const wrong = await app.inject('/wrong')
     expect([wrong.statusCode, wrong.json().code]).toEqual([500, 'SLUICE_BAD_OPTION'])
     expect((await app.inject('/hook')).json().message).toContain('GET /hook to come after the limiter')
+  })
+
+  test('what is undefined in it, or among the settings of the scope, is as if left out', async () => {
+    const left = { hook: undefined, allow: undefined, limits: undefined, policy: undefined, cost: undefined }
+    const app = await withRoutes(
+      { 'GET /': undefined, 'GET /cost': { ...left, cost: 2 }, 'GET /own': { ...left, policy: '2/m' } },
+      { ...five, guard: undefined, hook: undefined, global: undefined, throw: undefined },
+    )
+    expect(await ask(app, '/')).toBe('200 default 4')
+    expect(await ask(app, '/cost')).toBe('200 default 2')
+    expect(await ask(app, '/own')).toBe('200 default 1')
   })
 
   test('allow adds to the addresses that no limit concerns', async () => {
