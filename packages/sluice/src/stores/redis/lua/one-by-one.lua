@@ -10,6 +10,7 @@ for n = 1, limits do
 end
 
 local kernel_of, spec_of
+local specs = {}
 -- The verdict of a charge that is not taken: it, or another charge of its decision, is refused.
 local function describe(n, k, cost)
   local letter, _, full, step, span = unpack(plan[n])
@@ -24,7 +25,8 @@ local function describe(n, k, cost)
     -- @include kernels/fixed:judge
   else
     if not kernel_of then kernel_of, spec_of = with_kernels() end
-    local now_index, spec, state = floor(now / span), spec_of(plan[n]), nil
+    if not specs[n] then specs[n] = spec_of(plan[n]) end
+    local now_index, spec, state = floor(now / span), specs[n], nil
     if letter == 'L' then
       -- @include kernels/log:state
     else

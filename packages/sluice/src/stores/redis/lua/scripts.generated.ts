@@ -3,7 +3,7 @@ import type { Scripts } from '../wire/script.ts'
 
 export const SCRIPTS: Scripts = {
   decide: {
-    sha: '8e5100fa4ce2c9bd55a45d627bab721fb021ec6c',
+    sha: '2c0d1a1e277f82d0a94940610b42fca12077584f',
     text: String.raw`local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local SPARE_SECONDS = 1
@@ -1291,6 +1291,7 @@ else
       end
     end
     local kernel_of, spec_of
+    local specs = {}
     local function describe(n, k, cost)
       local letter, _, full, step, span = unpack(plan[n])
       local used, ticks, reset, wait = found[k], found[last + n], 0, nil
@@ -1304,7 +1305,8 @@ else
         wait = used + cost <= full and 0 or cost > full and NEVER or left
       else
         if not kernel_of then kernel_of, spec_of = with_kernels() end
-        local now_index, spec, state = floor(now / span), spec_of(plan[n]), nil
+        if not specs[n] then specs[n] = spec_of(plan[n]) end
+        local now_index, spec, state = floor(now / span), specs[n], nil
         if letter == 'L' then
           local first, count, oldest, newest, ring = unpack(logs[k])
           state = { first = first, count = used, oldest = oldest, newest = newest, ring = ring, times = {}, key = keys[k] }
@@ -1313,7 +1315,7 @@ else
           if used > count then state.newest = now end
         else
           local index = elsewhere[k] or now_index
-          state = { newest = index, buckets = 1 }
+          state = { newest = index, buckets = 1, [0] = 0, [1] = 0 }
           state[index % 2], state[1 - index % 2] = used - (weights[k] or 0), before[k] or 0
         end
         local kernel = kernel_of(spec.kind)

@@ -43,7 +43,7 @@ used = used + (sums and sums[k - 1] or 1)
 
 -- @part state
 local index = elsewhere[k] or now_index
-state = { newest = index, buckets = 1 }
+state = { newest = index, buckets = 1, [0] = 0, [1] = 0 }
 state[index % 2], state[1 - index % 2] = used - (weights[k] or 0), before[k] or 0
 
 -- @part write
