@@ -8,7 +8,7 @@ import { reasonOf } from './reason.ts'
 export const EPOCH = 1_800_000_000_000
 
 export const SERVED = 1
-export const REFUSED = 2
+const REFUSED = 2
 
 /** One algorithm on the timeline: a limiter of the library, and its answers. */
 export class LaneRun {

@@ -8,7 +8,7 @@ import { LaneCard } from './lane.tsx'
 import type { Player } from './player.ts'
 import { drawRequests, viewAt } from './timeline-picture.ts'
 
-export const CALLER_INKS = [
+const CALLER_INKS = [
   '--caller-0',
   '--caller-1',
   '--caller-2',

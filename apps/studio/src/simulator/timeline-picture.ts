@@ -16,7 +16,7 @@ export function viewAt(now: number, spanMs: number): View {
 }
 
 /** The first request at `ms` or later. */
-export function firstAt(requests: readonly Request[], ms: number): number {
+function firstAt(requests: readonly Request[], ms: number): number {
   let low = 0
   let high = requests.length
   while (low < high) {

@@ -30,7 +30,7 @@ export function isMisuse(error: unknown): error is Error {
 }
 
 export const JSON_TYPE = 'application/json'
-export const MOST_BYTES = 1_048_576
+const MOST_BYTES = 1_048_576
 
 /** Reads a body. Most bodies arrive whole in the first chunk; this does not wait any longer for those. */
 export function readBody(request: IncomingMessage, then: (error: BadRequest | undefined, text: string) => void): void {

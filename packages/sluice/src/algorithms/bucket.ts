@@ -89,11 +89,6 @@ function over(level: number, rule: BucketRule, cost: number): number {
   return level + cost * rule.perRequest - rule.full
 }
 
-/** The highest level on which `cost` still fits. */
-export function highestFor(cost: number, rule: BucketRule): number {
-  return rule.full - cost * rule.perRequest
-}
-
 /** Writes what a caller sees of `level`: how full the bucket is, and when it is dry. */
 export function describe(level: number, rule: BucketRule, now: number, out: Verdict): void {
   out.used = level

@@ -9,7 +9,7 @@ const UNITS = [
 ] as const
 
 /** `1m`, `36h`, `250ms`. */
-export function durationWords(ms: number): string {
+function durationWords(ms: number): string {
   const [unit, unitMs] = UNITS.find(([, unitMs]) => ms !== 0 && ms % unitMs === 0) ?? ['ms', 1]
   return `${ms / unitMs}${unit}`
 }

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { ruleOf } from '../algorithms/rule.ts'
+import { askStore } from '../fixtures/stores/ask-store.ts'
 import { RemoteMemory } from '../fixtures/stores/remote-memory.ts'
 import { fixedWindow } from '../index.ts'
 import { fakeClock } from '../testing/index.ts'
 import { Charge, ENFORCED } from './charge.ts'
 import { denyCache } from './remote/deny-cache.ts'
-import { askStore, type RemoteStore } from './remote/remote-store.ts'
+import type { RemoteStore } from './remote/remote-store.ts'
 import { resilient } from './remote/resilient.ts'
 import { type Store, TAKE } from './store.ts'
 

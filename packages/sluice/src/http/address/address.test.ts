@@ -1,7 +1,13 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { canonicalAddress } from './address.ts'
+import { formatAddress, parseAddress } from './address.ts'
+
+/** Undefined if the text is not strictly an address. */
+function canonicalAddress(text: string, ipv6Prefix: number): string | undefined {
+  const address = parseAddress(text)
+  return address && formatAddress(address, ipv6Prefix)
+}
 
 /** The same 128 bits, written by chance in one of the ways that RFC 4291 allows. */
 function spellings(value: bigint): fc.Arbitrary<string> {

@@ -11,15 +11,6 @@ export const IPV4_AT = 96
 const LONGEST = 45 + '%'.length + 15
 const ZONE = /^[\w.~-]+$/
 
-/**
- * Gives all spellings of an address, and all addresses of one IPv6 network, the same text: `203.0.113.7`,
- * `2001:db8:1:2::/64`. Undefined if the text is not strictly an address.
- */
-export function canonicalAddress(text: string, ipv6Prefix: number): string | undefined {
-  const address = parseAddress(text)
-  return address && formatAddress(address, ipv6Prefix)
-}
-
 /** Written without regular expressions, which take several times as long: behind a proxy this runs for every request. */
 export function parseAddress(text: string): Address | undefined {
   if (text.length > LONGEST) return undefined
@@ -33,6 +24,9 @@ export function parseAddress(text: string): Address | undefined {
 }
 
 /**
+ * Gives all spellings of an address, and all addresses of one IPv6 network, the same text: `203.0.113.7`,
+ * `2001:db8:1:2::/64`.
+ *
  * Always builds a new string. A slice of the parsed text would be equal for IPv4, but as a key in a store it would keep
  * the whole header in memory.
  */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { StoreUnavailable } from '../../errors.ts'
 import { codeOf } from '../../fixtures/limiter/misuse.ts'
+import { askStore } from '../../fixtures/stores/ask-store.ts'
 import { CachedFarStore } from '../../fixtures/stores/cached-far-store.ts'
 import { farMemory } from '../../fixtures/stores/far-memory.ts'
 import { concurrency, fixedWindow, slidingLog, tokenBucket } from '../../policy.ts'
@@ -9,7 +10,7 @@ import { TODAY } from '../../testing/store-suite/world.ts'
 import { BESIDE, Charge, ENFORCED } from '../charge.ts'
 import { type Intent, LOOK, reserving, TAKE, WAIT } from '../store.ts'
 import { type DenyCacheOptions, denyCache } from './deny-cache.ts'
-import { askStore, type RemoteStore } from './remote-store.ts'
+import type { RemoteStore } from './remote-store.ts'
 
 const MS = 1000
 const SECOND = 1000 * MS

@@ -1,6 +1,6 @@
 import type { StoreUnavailable } from '../../errors.ts'
 import type { Charge } from '../charge.ts'
-import type { Intent, Store } from '../store.ts'
+import type { Store } from '../store.ts'
 
 /** What `resilient` must know of the network between this process and a remote store. */
 export interface Network {
@@ -16,11 +16,6 @@ export interface Network {
 
 /** A store across a network. */
 export type RemoteStore = Store<'async'> & Network
-
-/** One decision of any store, as a promise. */
-export function askStore(store: Store, charges: readonly Charge[], intent: Intent): Promise<void> {
-  return new Promise(done => store.ask({ charges, intent, done }))
-}
 
 /** What a remote store tells: an outage is never silent. */
 export type StoreEvent =

@@ -2,12 +2,12 @@ import { stat } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { ruleOf } from '../../algorithms/rule.ts'
 import { systemClock } from '../../clock.ts'
+import { askStore } from '../../fixtures/stores/ask-store.ts'
 import { RemoteMemory } from '../../fixtures/stores/remote-memory.ts'
 import { fixedWindow, type StoreEvent, StoreUnavailable } from '../../index.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { BESIDE, Charge, ENFORCED, isDecided } from '../charge.ts'
 import { askInline, LOOK, TAKE } from '../store.ts'
-import { askStore } from './remote-store.ts'
 import { type ResilientOptions, resilient } from './resilient.ts'
 
 const rule = ruleOf(fixedWindow({ limit: 10, window: '1h' }))

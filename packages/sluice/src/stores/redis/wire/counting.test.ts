@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { bareStore, Counter } from '../../../fixtures/redis/counter.ts'
 import { client, withOwnServer } from '../../../fixtures/redis/own-server.ts'
 import { AT_ONCE, PLAIN_LIMITS, playPlainCalls, SET_BACK, setBack } from '../../../fixtures/redis/plain-calls.ts'
+import { askStore } from '../../../fixtures/stores/ask-store.ts'
 import { fixedWindow, slidingWindow, tokenBucket } from '../../../index.ts'
 import type { Charge } from '../../charge.ts'
-import { askStore } from '../../remote/remote-store.ts'
 import { TAKE } from '../../store.ts'
 
 withOwnServer()
