@@ -165,7 +165,7 @@ export const SETTINGS = {
     'off',
     oneOf('off', 'on'),
     'off or on',
-    'Envoy is told to add headers to its answers: of the descriptor that refuses, or has the least left.',
+    'Envoy adds rate limit headers to its responses: those of the descriptor that refuses, else of the one with the least left.',
   ),
   limitHeader: header('limit-header', 'SLUICE_LIMIT_HEADER', 'RateLimit-Limit', 'how much there is in a period'),
   remainingHeader: header('remaining-header', 'SLUICE_REMAINING_HEADER', 'RateLimit-Remaining', 'how much is left'),

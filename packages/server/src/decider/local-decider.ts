@@ -21,7 +21,7 @@ export interface LocalOptions
   readonly throttle: Throttle
   readonly onEvent: NonNullable<RlsOptions['onEvent']>
   readonly onDescriptors: DescriptorsEvents
-  /** The headers that Envoy is told to add to its responses; none if undefined. */
+  /** The headers that Envoy adds to its responses; none if undefined. */
   readonly headers?: HeaderNames | undefined
   /** Seals the ids of reservations if processes share the store. */
   readonly secret: string

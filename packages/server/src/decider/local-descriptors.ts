@@ -19,7 +19,7 @@ export interface DescriptorsEvents {
   unknownDomain(domain: string): void
 }
 
-/** The names of the headers that Envoy is told to add to its responses. */
+/** The names of the headers that Envoy adds to its responses. */
 export interface HeaderNames {
   readonly limit: string
   readonly remaining: string

@@ -34,7 +34,7 @@ const COUNTERS: Readonly<Record<string, string>> = {
 
 /** By descriptor and in hits, as envoyproxy/ratelimit counts for its own exporter. */
 const ENVOY_STATS: Readonly<Record<string, string>> = {
-  total_hits: 'Hits, whatever became of them.',
+  total_hits: 'All hits, allowed or not.',
   over_limit: 'Hits that were over the limit.',
   near_limit: 'Hits within the limit, above four fifths of it.',
   over_limit_with_local_cache: 'Always 0: a refusal that needs no store is in over_limit.',

@@ -2,8 +2,8 @@ import { ProtobufReader } from './protobuf-reader.ts'
 import { MOST_DESCRIPTORS, MOST_ENTRIES, tooMany, wellFormed } from './request-bounds.ts'
 import type { Descriptor, Override, RateLimitRequest, WireEntry } from './service.ts'
 
-// Tags: the field's number times 8, plus 2 for what has a length and 0 for a number. A field of another type than it
-// should be has another tag, and is passed over like one that nobody knows.
+// Tags: the field's number times 8, plus 2 for a value with a length and 0 for a number. A field of the wrong type has
+// another tag, so it is skipped like an unknown field.
 
 /** An envoy.service.ratelimit.v3.RateLimitRequest. */
 export function decodeRequest(bytes: Buffer): RateLimitRequest {

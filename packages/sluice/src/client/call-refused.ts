@@ -25,7 +25,7 @@ export function tooLong(retryAfterMs: number): CallRefused {
   )
 }
 
-/** A long wait to the hour, a short one to the second: nobody plans by more. */
+/** Rounds a long wait to hours and a short one to seconds. A reader needs no more digits. */
 function shownWait(ms: number): string {
   const step = ms > 172_800_000 ? 3_600_000 : ms > 7_200_000 ? 60_000 : ms > 10_000 ? 1000 : 1
   return formatMs(Math.ceil(ms / step) * step)

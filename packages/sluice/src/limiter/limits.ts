@@ -48,7 +48,7 @@ interface LimitSettings<S, M extends Mode> {
   replaces?: string
   /** A refusal by this limit blocks the key for this long; each further block is `factor` times longer. */
   blockFor?: Duration | { first: Duration; factor?: number; max?: Duration }
-  /** `reserve` takes from this limit for good, as `consume` does: it counts requests, whatever they turn out to use. */
+  /** `reserve` takes from this limit for good, as `consume` does: it counts requests, not what they use. */
   atOnce?: boolean
   /**
    * While the store is down: `'local'` (the default) enforces a share of the limit in this process, half of it unless

@@ -164,7 +164,7 @@ function checkRollout({ rollout, mode, key }: AnyGuardLimit, where: string): voi
 
 const WAITING_KINDS: ReadonlySet<string> = new Set(['tokenBucket', 'leakyBucket', 'gcra'])
 
-/** A cost that is set aside does not drain until the response has ended, so a wait for it cannot be told. */
+/** A cost that is set aside does not drain until the response has ended, so Sluice cannot say how long a wait for it takes. */
 function checkDelay(limit: AnyGuardLimit, where: string): void {
   const { delay, policy } = limit
   if (delay === undefined) return

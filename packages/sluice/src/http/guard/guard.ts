@@ -48,7 +48,7 @@ let lastMade: Guard | undefined
 let askedOnce = 0
 const MANY_GUARDS = 10
 
-/** From a request to what becomes of it, whatever the framework: who asks, what it costs, one decision, the answer. */
+/** Takes a request of any framework to its outcome: who asks, what it costs, one decision, the answer. */
 export class Guard {
   /** What the limits are decided by: `shadows` says what enforcing the shadows would change. */
   readonly limiter: GuardLimiter

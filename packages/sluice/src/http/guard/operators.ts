@@ -30,7 +30,7 @@ export interface OperatorTarget {
 export interface TargetState {
   readonly limiter: GuardLimiter
   readonly limit: string
-  /** A request that no one made: only this limit applies, with the key of the target. */
+  /** Stands in for a request: only this limit applies to it, with the key of the target. */
   readonly subject: RequestFacts
 }
 

@@ -7,7 +7,7 @@ export interface WatchedCall {
   turn: CallTurn | undefined
   /** The next call of the same turn. */
   next: WatchedCall | undefined
-  /** The deadline has passed without an answer; nobody waits for one any longer. */
+  /** The deadline has passed without an answer: its caller waits no longer. */
   late(sentIn: number, error: StoreUnavailable): void
 }
 
@@ -81,7 +81,7 @@ export class Deadlines {
     turn.add(asked)
   }
 
-  /** Stops the timer, unless somebody still depends on it. */
+  /** Stops the timer, unless a call still depends on it. */
   close(): void {
     if (this.ended.some(turn => turn.unanswered > 0)) return
     this.cancelTimer?.()

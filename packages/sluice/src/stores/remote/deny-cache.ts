@@ -21,7 +21,7 @@ export interface DenyCacheOptions {
 export interface DenyCache extends Store<'async'> {
   /** How many calls were answered without asking the store. */
   readonly hits: number
-  /** How many refusals are remembered. Those that no longer hold count until somebody asks again. */
+  /** How many refusals are remembered. One that no longer holds counts until the same is asked again. */
   readonly size: number
 }
 

@@ -16,7 +16,7 @@ export interface AnsweredQuestion {
  * the waiting times are shorter by the time that has passed.
  *
  * Two numbers may be out of date. It does not know how much of a window's count has expired since, so `used` may be too
- * high for a cost above 1. Limits that did not bind are told as they were when the store answered.
+ * high for a cost above 1. Limits that did not bind are shown as they were when the store answered.
  */
 export class CachedRefusal {
   readonly name: string

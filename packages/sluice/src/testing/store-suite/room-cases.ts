@@ -66,8 +66,8 @@ async function staysExhausted(bench: Bench): Promise<void> {
         await stored.consume(`key ${n}`, 1 + (n % 3))
         world.goTo(TODAY + n)
       }
-      // What the others do includes being reset: whoever shares a pool with them keeps what it used. Those in a pool go
-      // first, since one that goes from a place of its own makes room, and room empties the pools.
+      // The other keys are reset, too; a key that shares a pool with them keeps what it used. Keys in pools are reset
+      // first: resetting a key outside the pools makes room, and then the pools are emptied.
       for (let n = 4999; n >= 0; n--) await stored.reset(`key ${n}`)
       for (const key of ['early', 'late']) {
         same((await stored.consume(key)).allowed, false, () => `policy ${show(policy)}, the ${key} key`)
