@@ -132,11 +132,14 @@ else
     end
   end
 
-  -- Called only where a kernel is needed: making them costs more than most decisions.
-  local function with_kernels()
-    -- @include kernels/kernels
-    if only_counts then return kernel_of, spec_of end
-    -- @include full/full
+  -- Made only where a kernel is needed: a function that uses so many locals costs as much as half a decision.
+  local with_kernels
+  if logs or not only_counts then
+    with_kernels = function()
+      -- @include kernels/kernels
+      if only_counts then return kernel_of, spec_of end
+      -- @include full/full
+    end
   end
 
   if only_counts then

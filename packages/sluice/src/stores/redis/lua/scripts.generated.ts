@@ -3,7 +3,7 @@ import type { Scripts } from '../wire/script.ts'
 
 export const SCRIPTS: Scripts = {
   decide: {
-    sha: '2c0d1a1e277f82d0a94940610b42fca12077584f',
+    sha: 'a43aaffe0289a1cd9d3f32e3b5eb4e07156b1301',
     text: String.raw`local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local SPARE_SECONDS = 1
@@ -264,1022 +264,1027 @@ else
       end
     end
   end
-  local function with_kernels()
-    local makers = {}
-    local made = {}
-    local function kernel_of(kind)
-      if not made[kind] then made[kind] = makers[kind]() end
-      return made[kind]
-    end
-    local function ttl_text(ticks)
-      return string.format('%d', max(0, ceil(ticks / 1000000)) + SPARE_SECONDS)
-    end
-    local function write_state(k, state, spec)
-      local kernel = kernel_of(spec.kind)
-      if k > values and kernel.write_in_place(state, spec) then return end
-      local until_tick = kernel.kept_until(state, spec, now)
-      call_redis('SETEX', keys[k], ttl_text(until_tick - now), kernel.letter .. kernel.write(state, until_tick))
-    end
-    function makers.bucket()
-      local kernel = { letter = 'B' }
-      function kernel.fresh(spec, now)
-        return { level = 0, at = now, per_request = spec.perRequest, per_tick = spec.perTick }
+  local with_kernels
+  if logs or not only_counts then
+    with_kernels = function()
+      local makers = {}
+      local made = {}
+      local function kernel_of(kind)
+        if not made[kind] then made[kind] = makers[kind]() end
+        return made[kind]
       end
-      function kernel.read(value, from)
-        if #value - from ~= 39 then return nil end
-        local per_request, per_tick, level, at = unpack_bytes('<dddd', value, from)
-        return { level = level, at = at, per_request = per_request, per_tick = per_tick }
+      local function ttl_text(ticks)
+        return string.format('%d', max(0, ceil(ticks / 1000000)) + SPARE_SECONDS)
       end
-      function kernel.write(state, until_tick)
-        return pack('<ddddd', state.per_request, state.per_tick, state.level, state.at, until_tick)
+      local function write_state(k, state, spec)
+        local kernel = kernel_of(spec.kind)
+        if k > values and kernel.write_in_place(state, spec) then return end
+        local until_tick = kernel.kept_until(state, spec, now)
+        call_redis('SETEX', keys[k], ttl_text(until_tick - now), kernel.letter .. kernel.write(state, until_tick))
       end
-      function kernel.locate(state, spec, now)
-        local level, at, per_tick = state.level, state.at, state.per_tick
-        if now > at then
-          level = level - (now - at) * per_tick
-          if level < 0 then level = 0 end
-          at = now
+      function makers.bucket()
+        local kernel = { letter = 'B' }
+        function kernel.fresh(spec, now)
+          return { level = 0, at = now, per_request = spec.perRequest, per_tick = spec.perTick }
         end
-        state.at = at
-        if state.per_request ~= spec.perRequest or state.per_tick ~= spec.perTick then
-          level = ceil(level / state.per_request * spec.perRequest)
-          state.per_request, state.per_tick = spec.perRequest, spec.perTick
+        function kernel.read(value, from)
+          if #value - from ~= 39 then return nil end
+          local per_request, per_tick, level, at = unpack_bytes('<dddd', value, from)
+          return { level = level, at = at, per_request = per_request, per_tick = per_tick }
         end
-        state.level = level
-      end
-      function kernel.judge(state, spec, now, cost)
-        local used, per_tick, wait = state.level, spec.perTick, nil
-        local units, full = cost * spec.perRequest, spec.limit * spec.perRequest
-        wait = units > full and NEVER or max(0, ceil((used + units - full) / per_tick))
-        return wait == 0 and 0 or now + wait
-      end
-      function kernel.take(state, spec, _, cost)
-        state.level = state.level + cost * spec.perRequest
-      end
-      function kernel.describe(state, spec, now)
-        return state.level, now + ceil(state.level / spec.perTick)
-      end
-      function kernel.refund(state, spec, now, cost, at)
-        local back = cost * spec.perRequest - max(0, now - at) * spec.perTick
-        if back > 0 then state.level = max(0, state.level - back) end
-      end
-      function kernel.credit(state, spec, _, cost)
-        state.level = max(0, state.level - cost * spec.perRequest)
-      end
-      function kernel.counted(state, spec)
-        return ceil(state.level / spec.perRequest)
-      end
-      function kernel.span(spec)
-        return ceil(spec.limit * spec.perRequest / spec.perTick)
-      end
-      function kernel.kept_until(state, spec, now)
-        return now + ceil(state.level / spec.perTick)
-      end
-      function kernel.copy(state)
-        return { level = state.level, at = state.at, per_request = state.per_request, per_tick = state.per_tick }
-      end
-      function kernel.numbers(state)
-        return { state.level }
-      end
-      function kernel.book(state, spec, now, cost, retry, book_ticks)
-        local ahead = spec.queue and state.level or state.level + cost * spec.perRequest - spec.limit * spec.perRequest
-        local start = ahead <= 0 and now or now + ceil(ahead / spec.perTick)
-        local fits
-        if spec.queue then fits = retry == 0 else fits = retry < NEVER end
-        if fits and start - now <= book_ticks and state.level < 2 ^ 51 then
-          if not spec.queue then state.level = max(state.level, (start - now) * spec.perTick) end
-          kernel.take(state, spec, now, cost)
-          return start
+        function kernel.write(state, until_tick)
+          return pack('<ddddd', state.per_request, state.per_tick, state.level, state.at, until_tick)
         end
-        return nil, fits and max(retry, start - book_ticks) or retry
-      end
-      return kernel
-    end
-    local function window_end(spec, now, phase)
-      if spec.align == 'first' then return now + spec.windowTicks end
-      if spec.ends == nil then return (floor((now - phase) / spec.windowTicks) + 1) * spec.windowTicks + phase end
-      local ends = spec.ends
-      for i = 1, #ends do
-        if ends[i] > now then return ends[i] end
-      end
-      local length = ends[#ends] - ends[#ends - 1]
-      return ends[#ends] + (floor((now - ends[#ends]) / length) + 1) * length
-    end
-    function makers.fixed()
-      local kernel = { letter = 'F' }
-      function kernel.fresh()
-        return { count = 0, end_at = 0, open = false }
-      end
-      function kernel.read(value, from)
-        if #value - from ~= 15 then return nil end
-        local count, end_at = unpack_bytes('<dd', value, from)
-        return { count = count, end_at = end_at, open = true }
-      end
-      function kernel.write(state)
-        return pack('<dd', state.count, state.open and state.end_at or 0)
-      end
-      function kernel.locate(state, spec, now, phase)
-        if state.open and now < state.end_at then return end
-        state.count = 0
-        state.open = false
-        state.end_at = window_end(spec, now, phase)
-      end
-      function kernel.judge(state, spec, now, cost)
-        local used, full, left, wait = state.count, spec.limit, state.end_at - now, nil
-        wait = used + cost <= full and 0 or cost > full and NEVER or left
-        return wait == 0 and 0 or now + wait
-      end
-      function kernel.take(state, _, _, cost)
-        state.count = state.count + cost
-        state.open = true
-      end
-      function kernel.describe(state, _, now)
-        return state.count, state.count > 0 and state.end_at or now
-      end
-      function kernel.refund(state, spec, now, cost, at, window_end)
-        local same
-        if spec.windowTicks > 0 then same = at >= state.end_at - spec.windowTicks and at < state.end_at
-        else same = window_end == state.end_at end
-        if same then kernel.credit(state, spec, now, cost) end
-      end
-      function kernel.credit(state, _, _, cost)
-        state.count = max(0, state.count - cost)
-      end
-      function kernel.counted(state)
-        return state.count
-      end
-      function kernel.span(spec)
-        return spec.windowTicks > 0 and spec.windowTicks or 32 * 86400000000
-      end
-      function kernel.kept_until(state)
-        return state.open and state.end_at or 0
-      end
-      function kernel.copy(state)
-        return { count = state.count, end_at = state.end_at, open = state.open }
-      end
-      function kernel.numbers(state)
-        return { state.count, state.end_at }
-      end
-      return kernel
-    end
-    function makers.sliding()
-      local kernel = { letter = 'S' }
-      local function count_of(state, n)
-        local newest = state.newest
-        if n < 0 or n > newest or n < newest - state.buckets then return 0 end
-        return state[fmod(n, state.buckets + 1)]
-      end
-      local function whole_count(state, index)
-        local sum = 0
-        for n = index - state.buckets + 1, index do sum = sum + count_of(state, n) end
-        return sum
-      end
-      local function used(state, spec, now)
-        local sub_ticks = spec.subTicks
-        local index = max(floor(now / sub_ticks), state.newest)
-        local previous, span, weight = count_of(state, index - spec.buckets), sub_ticks, 0
-        local inside = sub_ticks - max(0, now - index * sub_ticks)
-        if previous * inside < EXACT then weight = ceil(previous * inside / span)
-        else
-          local quotient, remainder = mul_div(previous, inside, span)
-          weight = remainder > 0 and quotient + 1 or quotient
-        end
-        return weight + whole_count(state, index)
-      end
-      function kernel.fresh(spec)
-        local state = { newest = 0, buckets = spec.buckets }
-        for i = 0, spec.buckets do state[i] = 0 end
-        return state
-      end
-      function kernel.read(value, from, _, spec)
-        local cells = spec.buckets + 2
-        if #value - from ~= cells * 8 - 1 then return nil end
-        if cells == 3 then
-          local newest, even, odd = unpack_bytes('<ddd', value, from)
-          return { newest = newest, buckets = 1, [0] = even, [1] = odd }
-        end
-        local numbers = { unpack_bytes('<' .. string.rep('d', cells), value, from) }
-        local state = { newest = numbers[1], buckets = spec.buckets }
-        for i = 0, spec.buckets do state[i] = numbers[i + 2] end
-        return state
-      end
-      function kernel.write(state)
-        if state.buckets == 1 then return pack('<ddd', state.newest, state[0], state[1]) end
-        return pack('<d' .. string.rep('d', state.buckets + 1), state.newest, unpack(state, 0, state.buckets))
-      end
-      function kernel.locate() end
-      function kernel.judge(state, spec, now, cost)
-        if used(state, spec, now) + cost <= spec.limit then return 0 end
-        if cost > spec.limit then return NEVER end
-        local sub_ticks = spec.subTicks
-        local index = max(floor(now / sub_ticks), state.newest)
-        while true do
-          local free = spec.limit - cost - whole_count(state, index)
-          if free >= 0 then
-            local oldest = count_of(state, index - spec.buckets)
-            if free >= oldest then return max(now, index * sub_ticks) end
-            local product = sub_ticks * free
-            local drained = product < EXACT and floor(product / oldest) or mul_div(sub_ticks, free, oldest)
-            return max(now, index * sub_ticks + sub_ticks - drained)
+        function kernel.locate(state, spec, now)
+          local level, at, per_tick = state.level, state.at, state.per_tick
+          if now > at then
+            level = level - (now - at) * per_tick
+            if level < 0 then level = 0 end
+            at = now
           end
-          index = index + 1
-        end
-      end
-      function kernel.take(state, spec, now, cost)
-        local ring = state.buckets + 1
-        local index = max(floor(now / spec.subTicks), state.newest)
-        for n = max(state.newest + 1, index - state.buckets), index do state[fmod(n, ring)] = 0 end
-        state.newest = index
-        local place = fmod(index, ring)
-        state[place] = state[place] + cost
-      end
-      function kernel.describe(state, spec, now)
-        local whole_at = now
-        for n = state.newest, state.newest - state.buckets, -1 do
-          if count_of(state, n) > 0 then
-            whole_at = max(now, (n + state.buckets + 1) * spec.subTicks)
-            break
+          state.at = at
+          if state.per_request ~= spec.perRequest or state.per_tick ~= spec.perTick then
+            level = ceil(level / state.per_request * spec.perRequest)
+            state.per_request, state.per_tick = spec.perRequest, spec.perTick
           end
+          state.level = level
         end
-        return used(state, spec, now), whole_at
-      end
-      function kernel.refund(state, spec, _, cost, at)
-        local n = floor(at / spec.subTicks)
-        local count = count_of(state, n)
-        if count > 0 then state[fmod(n, state.buckets + 1)] = max(0, count - cost) end
-      end
-      function kernel.credit(state, _, _, cost)
-        local left = cost
-        for n = state.newest, state.newest - state.buckets, -1 do
-          if left <= 0 then return end
-          local count = count_of(state, n)
-          local back = min(count, left)
-          if back > 0 then state[fmod(n, state.buckets + 1)] = count - back end
-          left = left - back
+        function kernel.judge(state, spec, now, cost)
+          local used, per_tick, wait = state.level, spec.perTick, nil
+          local units, full = cost * spec.perRequest, spec.limit * spec.perRequest
+          wait = units > full and NEVER or max(0, ceil((used + units - full) / per_tick))
+          return wait == 0 and 0 or now + wait
         end
-      end
-      function kernel.span(spec)
-        return spec.subTicks * (spec.buckets + 1)
-      end
-      function kernel.kept_until(state, spec, now)
-        local _, reset_at = kernel.describe(state, spec, now)
-        return reset_at
-      end
-      function kernel.counted(state, spec, now)
-        return used(state, spec, now)
-      end
-      function kernel.copy(state)
-        local copy = { newest = state.newest, buckets = state.buckets }
-        for i = 0, state.buckets do copy[i] = state[i] end
-        return copy
-      end
-      function kernel.numbers(state)
-        return { state.newest, unpack(state, 0, state.buckets) }
-      end
-      return kernel
-    end
-    local function log_until(now, window)
-      return now + window + ceil(window / 4)
-    end
-    local function is_log(first, count, ring)
-      local are_whole = first % 1 == 0 and count % 1 == 0 and ring % 1 == 0
-      return are_whole and first >= 0 and count >= 0 and count <= ring and ring <= 2 ^ 17
-    end
-    function makers.log()
-      local kernel = { letter = 'L' }
-      local HEADER = LOG_HEADER - 1
-      function kernel.fresh()
-        return { first = 0, count = 0, oldest = 0, newest = 0, ring = 0, until_tick = 0, times = {} }
-      end
-      function kernel.read(value, from, key)
-        if #value - from + 1 < HEADER then return nil end
-        local first, count, oldest, newest, ring, until_tick = unpack_bytes('<dddddd', value, from)
-        if not is_log(first, count, ring) then return nil end
-        return {
-          first = first, count = count, oldest = oldest, newest = newest, ring = ring, until_tick = until_tick,
-          times = {}, key = key, slots = from - 1 + HEADER, pushed = first + count,
-        }
-      end
-      local function time_at(state, n)
-        if n == 0 then return state.oldest end
-        local number = state.first + n
-        local time = state.times[number]
-        if time == nil then
-          local at = state.slots + fmod(number, state.ring) * 8
-          time = unpack_bytes('<d', call_redis('GETRANGE', state.key, at, at + 7))
-          state.times[number] = time
+        function kernel.take(state, spec, _, cost)
+          state.level = state.level + cost * spec.perRequest
         end
-        return time
-      end
-      local function load(state)
-        if state.key == nil or state.loaded then return end
-        local bytes = call_redis('GETRANGE', state.key, state.slots, state.slots + state.ring * 8 - 1)
-        for number = state.first, state.first + state.count - 1 do
-          if state.times[number] == nil then
-            state.times[number] = unpack_bytes('<d', bytes, fmod(number, state.ring) * 8 + 1)
+        function kernel.describe(state, spec, now)
+          return state.level, now + ceil(state.level / spec.perTick)
+        end
+        function kernel.refund(state, spec, now, cost, at)
+          local back = cost * spec.perRequest - max(0, now - at) * spec.perTick
+          if back > 0 then state.level = max(0, state.level - back) end
+        end
+        function kernel.credit(state, spec, _, cost)
+          state.level = max(0, state.level - cost * spec.perRequest)
+        end
+        function kernel.counted(state, spec)
+          return ceil(state.level / spec.perRequest)
+        end
+        function kernel.span(spec)
+          return ceil(spec.limit * spec.perRequest / spec.perTick)
+        end
+        function kernel.kept_until(state, spec, now)
+          return now + ceil(state.level / spec.perTick)
+        end
+        function kernel.copy(state)
+          return { level = state.level, at = state.at, per_request = state.per_request, per_tick = state.per_tick }
+        end
+        function kernel.numbers(state)
+          return { state.level }
+        end
+        function kernel.book(state, spec, now, cost, retry, book_ticks)
+          local ahead = spec.queue and state.level or state.level + cost * spec.perRequest - spec.limit * spec.perRequest
+          local start = ahead <= 0 and now or now + ceil(ahead / spec.perTick)
+          local fits
+          if spec.queue then fits = retry == 0 else fits = retry < NEVER end
+          if fits and start - now <= book_ticks and state.level < 2 ^ 51 then
+            if not spec.queue then state.level = max(state.level, (start - now) * spec.perTick) end
+            kernel.take(state, spec, now, cost)
+            return start
           end
+          return nil, fits and max(retry, start - book_ticks) or retry
         end
-        state.loaded = true
+        return kernel
       end
-      local function drop_oldest(state, n)
-        if n == 0 then return end
-        if n < state.count then state.oldest = time_at(state, n) end
-        state.first = state.first + n
-        state.count = state.count - n
+      local function window_end(spec, now, phase)
+        if spec.align == 'first' then return now + spec.windowTicks end
+        if spec.ends == nil then return (floor((now - phase) / spec.windowTicks) + 1) * spec.windowTicks + phase end
+        local ends = spec.ends
+        for i = 1, #ends do
+          if ends[i] > now then return ends[i] end
+        end
+        local length = ends[#ends] - ends[#ends - 1]
+        return ends[#ends] + (floor((now - ends[#ends]) / length) + 1) * length
       end
-      function kernel.locate(state, spec, now)
-        local gone_up_to = now - spec.windowTicks
-        if state.count == 0 or state.oldest > gone_up_to then return end
-        if state.newest <= gone_up_to then
-          state.first = state.first + state.count
+      function makers.fixed()
+        local kernel = { letter = 'F' }
+        function kernel.fresh()
+          return { count = 0, end_at = 0, open = false }
+        end
+        function kernel.read(value, from)
+          if #value - from ~= 15 then return nil end
+          local count, end_at = unpack_bytes('<dd', value, from)
+          return { count = count, end_at = end_at, open = true }
+        end
+        function kernel.write(state)
+          return pack('<dd', state.count, state.open and state.end_at or 0)
+        end
+        function kernel.locate(state, spec, now, phase)
+          if state.open and now < state.end_at then return end
           state.count = 0
-          state.whole = state.ring > SMALLEST_RING -- frees the memory of a burst long gone
-          return
+          state.open = false
+          state.end_at = window_end(spec, now, phase)
         end
-        local gone = 1
-        while gone < state.count and time_at(state, min(2 * gone, state.count) - 1) <= gone_up_to do
-          gone = min(2 * gone, state.count)
+        function kernel.judge(state, spec, now, cost)
+          local used, full, left, wait = state.count, spec.limit, state.end_at - now, nil
+          wait = used + cost <= full and 0 or cost > full and NEVER or left
+          return wait == 0 and 0 or now + wait
         end
-        local high = min(2 * gone, state.count)
-        while gone < high do
-          local middle = floor((gone + high + 1) / 2)
-          if time_at(state, middle - 1) <= gone_up_to then gone = middle else high = middle - 1 end
+        function kernel.take(state, _, _, cost)
+          state.count = state.count + cost
+          state.open = true
         end
-        drop_oldest(state, gone)
+        function kernel.describe(state, _, now)
+          return state.count, state.count > 0 and state.end_at or now
+        end
+        function kernel.refund(state, spec, now, cost, at, window_end)
+          local same
+          if spec.windowTicks > 0 then same = at >= state.end_at - spec.windowTicks and at < state.end_at
+          else same = window_end == state.end_at end
+          if same then kernel.credit(state, spec, now, cost) end
+        end
+        function kernel.credit(state, _, _, cost)
+          state.count = max(0, state.count - cost)
+        end
+        function kernel.counted(state)
+          return state.count
+        end
+        function kernel.span(spec)
+          return spec.windowTicks > 0 and spec.windowTicks or 32 * 86400000000
+        end
+        function kernel.kept_until(state)
+          return state.open and state.end_at or 0
+        end
+        function kernel.copy(state)
+          return { count = state.count, end_at = state.end_at, open = state.open }
+        end
+        function kernel.numbers(state)
+          return { state.count, state.end_at }
+        end
+        return kernel
       end
-      function kernel.judge(state, spec, _, cost)
-        local over = state.count + cost - spec.limit
-        if over <= 0 then return 0 end
-        if cost > spec.limit then return NEVER end
-        return time_at(state, over - 1) + spec.windowTicks
+      function makers.sliding()
+        local kernel = { letter = 'S' }
+        local function count_of(state, n)
+          local newest = state.newest
+          if n < 0 or n > newest or n < newest - state.buckets then return 0 end
+          return state[fmod(n, state.buckets + 1)]
+        end
+        local function whole_count(state, index)
+          local sum = 0
+          for n = index - state.buckets + 1, index do sum = sum + count_of(state, n) end
+          return sum
+        end
+        local function used(state, spec, now)
+          local sub_ticks = spec.subTicks
+          local index = max(floor(now / sub_ticks), state.newest)
+          local previous, span, weight = count_of(state, index - spec.buckets), sub_ticks, 0
+          local inside = sub_ticks - max(0, now - index * sub_ticks)
+          if previous * inside < EXACT then weight = ceil(previous * inside / span)
+          else
+            local quotient, remainder = mul_div(previous, inside, span)
+            weight = remainder > 0 and quotient + 1 or quotient
+          end
+          return weight + whole_count(state, index)
+        end
+        function kernel.fresh(spec)
+          local state = { newest = 0, buckets = spec.buckets }
+          for i = 0, spec.buckets do state[i] = 0 end
+          return state
+        end
+        function kernel.read(value, from, _, spec)
+          local cells = spec.buckets + 2
+          if #value - from ~= cells * 8 - 1 then return nil end
+          if cells == 3 then
+            local newest, even, odd = unpack_bytes('<ddd', value, from)
+            return { newest = newest, buckets = 1, [0] = even, [1] = odd }
+          end
+          local numbers = { unpack_bytes('<' .. string.rep('d', cells), value, from) }
+          local state = { newest = numbers[1], buckets = spec.buckets }
+          for i = 0, spec.buckets do state[i] = numbers[i + 2] end
+          return state
+        end
+        function kernel.write(state)
+          if state.buckets == 1 then return pack('<ddd', state.newest, state[0], state[1]) end
+          return pack('<d' .. string.rep('d', state.buckets + 1), state.newest, unpack(state, 0, state.buckets))
+        end
+        function kernel.locate() end
+        function kernel.judge(state, spec, now, cost)
+          if used(state, spec, now) + cost <= spec.limit then return 0 end
+          if cost > spec.limit then return NEVER end
+          local sub_ticks = spec.subTicks
+          local index = max(floor(now / sub_ticks), state.newest)
+          while true do
+            local free = spec.limit - cost - whole_count(state, index)
+            if free >= 0 then
+              local oldest, span, drained = count_of(state, index - spec.buckets), sub_ticks, nil
+              if free >= oldest then drained = 0
+              else
+                local product = span * free
+                drained = span - (product < EXACT and floor(product / oldest) or (mul_div(span, free, oldest)))
+              end
+              return max(now, index * sub_ticks + drained)
+            end
+            index = index + 1
+          end
+        end
+        function kernel.take(state, spec, now, cost)
+          local ring = state.buckets + 1
+          local index = max(floor(now / spec.subTicks), state.newest)
+          for n = max(state.newest + 1, index - state.buckets), index do state[fmod(n, ring)] = 0 end
+          state.newest = index
+          local place = fmod(index, ring)
+          state[place] = state[place] + cost
+        end
+        function kernel.describe(state, spec, now)
+          local whole_at = now
+          for n = state.newest, state.newest - state.buckets, -1 do
+            if count_of(state, n) > 0 then
+              whole_at = max(now, (n + state.buckets + 1) * spec.subTicks)
+              break
+            end
+          end
+          return used(state, spec, now), whole_at
+        end
+        function kernel.refund(state, spec, _, cost, at)
+          local n = floor(at / spec.subTicks)
+          local count = count_of(state, n)
+          if count > 0 then state[fmod(n, state.buckets + 1)] = max(0, count - cost) end
+        end
+        function kernel.credit(state, _, _, cost)
+          local left = cost
+          for n = state.newest, state.newest - state.buckets, -1 do
+            if left <= 0 then return end
+            local count = count_of(state, n)
+            local back = min(count, left)
+            if back > 0 then state[fmod(n, state.buckets + 1)] = count - back end
+            left = left - back
+          end
+        end
+        function kernel.span(spec)
+          return spec.subTicks * (spec.buckets + 1)
+        end
+        function kernel.kept_until(state, spec, now)
+          local _, reset_at = kernel.describe(state, spec, now)
+          return reset_at
+        end
+        function kernel.counted(state, spec, now)
+          return used(state, spec, now)
+        end
+        function kernel.copy(state)
+          local copy = { newest = state.newest, buckets = state.buckets }
+          for i = 0, state.buckets do copy[i] = state[i] end
+          return copy
+        end
+        function kernel.numbers(state)
+          return { state.newest, unpack(state, 0, state.buckets) }
+        end
+        return kernel
       end
-      function kernel.take(state, spec, now, cost)
-        if cost == 0 then return end
-        if state.count + cost > state.ring then
+      local function log_until(now, window)
+        return now + window + ceil(window / 4)
+      end
+      local function is_log(first, count, ring)
+        local are_whole = first % 1 == 0 and count % 1 == 0 and ring % 1 == 0
+        return are_whole and first >= 0 and count >= 0 and count <= ring and ring <= 2 ^ 17
+      end
+      function makers.log()
+        local kernel = { letter = 'L' }
+        local HEADER = LOG_HEADER - 1
+        function kernel.fresh()
+          return { first = 0, count = 0, oldest = 0, newest = 0, ring = 0, until_tick = 0, times = {} }
+        end
+        function kernel.read(value, from, key)
+          if #value - from + 1 < HEADER then return nil end
+          local first, count, oldest, newest, ring, until_tick = unpack_bytes('<dddddd', value, from)
+          if not is_log(first, count, ring) then return nil end
+          return {
+            first = first, count = count, oldest = oldest, newest = newest, ring = ring, until_tick = until_tick,
+            times = {}, key = key, slots = from - 1 + HEADER, pushed = first + count,
+          }
+        end
+        local function time_at(state, n)
+          if n == 0 then return state.oldest end
+          local number = state.first + n
+          local time = state.times[number]
+          if time == nil then
+            local at = state.slots + fmod(number, state.ring) * 8
+            time = unpack_bytes('<d', call_redis('GETRANGE', state.key, at, at + 7))
+            state.times[number] = time
+          end
+          return time
+        end
+        local function load(state)
+          if state.key == nil or state.loaded then return end
+          local bytes = call_redis('GETRANGE', state.key, state.slots, state.slots + state.ring * 8 - 1)
+          for number = state.first, state.first + state.count - 1 do
+            if state.times[number] == nil then
+              state.times[number] = unpack_bytes('<d', bytes, fmod(number, state.ring) * 8 + 1)
+            end
+          end
+          state.loaded = true
+        end
+        local function drop_oldest(state, n)
+          if n == 0 then return end
+          if n < state.count then state.oldest = time_at(state, n) end
+          state.first = state.first + n
+          state.count = state.count - n
+        end
+        function kernel.locate(state, spec, now)
+          local gone_up_to = now - spec.windowTicks
+          if state.count == 0 or state.oldest > gone_up_to then return end
+          if state.newest <= gone_up_to then
+            state.first = state.first + state.count
+            state.count = 0
+            state.whole = state.ring > SMALLEST_RING -- frees the memory of a burst long gone
+            return
+          end
+          local gone = 1
+          while gone < state.count and time_at(state, min(2 * gone, state.count) - 1) <= gone_up_to do
+            gone = min(2 * gone, state.count)
+          end
+          local high = min(2 * gone, state.count)
+          while gone < high do
+            local middle = floor((gone + high + 1) / 2)
+            if time_at(state, middle - 1) <= gone_up_to then gone = middle else high = middle - 1 end
+          end
+          drop_oldest(state, gone)
+        end
+        function kernel.judge(state, spec, _, cost)
+          local over = state.count + cost - spec.limit
+          if over <= 0 then return 0 end
+          if cost > spec.limit then return NEVER end
+          return time_at(state, over - 1) + spec.windowTicks
+        end
+        function kernel.take(state, spec, now, cost)
+          if cost == 0 then return end
+          if state.count + cost > state.ring then
+            load(state)
+            state.ring = max(state.count + cost, min(spec.limit, max(SMALLEST_RING, state.ring * 2)))
+            state.whole = true
+          end
+          if state.count == 0 then state.oldest = now end
+          if state.count == 0 or now > state.newest then state.newest = now end
+          for number = state.first + state.count, state.first + state.count + cost - 1 do state.times[number] = state.newest end
+          state.count = state.count + cost
+        end
+        function kernel.describe(state, spec, now)
+          return state.count, state.count == 0 and now or state.newest + spec.windowTicks
+        end
+        function kernel.refund(state, spec, now, cost, at)
+          if now - at < spec.windowTicks then drop_oldest(state, min(cost, state.count)) end
+        end
+        function kernel.credit(state, _, _, cost)
+          drop_oldest(state, min(cost, state.count))
+        end
+        function kernel.span(spec)
+          return spec.windowTicks
+        end
+        function kernel.kept_until(state, spec, now)
+          local _, reset_at = kernel.describe(state, spec, now)
+          return reset_at
+        end
+        function kernel.counted(state)
+          return state.count
+        end
+        function kernel.numbers(state)
           load(state)
-          state.ring = max(state.count + cost, min(spec.limit, max(SMALLEST_RING, state.ring * 2)))
-          state.whole = true
+          local times = {}
+          for n = 1, state.count do times[n] = n == 1 and state.oldest or state.times[state.first + n - 1] end
+          return times
         end
-        if state.count == 0 then state.oldest = now end
-        if state.count == 0 or now > state.newest then state.newest = now end
-        for number = state.first + state.count, state.first + state.count + cost - 1 do state.times[number] = state.newest end
-        state.count = state.count + cost
-      end
-      function kernel.describe(state, spec, now)
-        return state.count, state.count == 0 and now or state.newest + spec.windowTicks
-      end
-      function kernel.refund(state, spec, now, cost, at)
-        if now - at < spec.windowTicks then drop_oldest(state, min(cost, state.count)) end
-      end
-      function kernel.credit(state, _, _, cost)
-        drop_oldest(state, min(cost, state.count))
-      end
-      function kernel.span(spec)
-        return spec.windowTicks
-      end
-      function kernel.kept_until(state, spec, now)
-        local _, reset_at = kernel.describe(state, spec, now)
-        return reset_at
-      end
-      function kernel.counted(state)
-        return state.count
-      end
-      function kernel.numbers(state)
-        load(state)
-        local times = {}
-        for n = 1, state.count do times[n] = n == 1 and state.oldest or state.times[state.first + n - 1] end
-        return times
-      end
-      local function header(state)
-        return pack('<dddddd', state.first, state.count, state.oldest, state.newest, state.ring, state.until_tick)
-      end
-      function kernel.write(state, until_tick)
-        load(state)
-        state.until_tick = until_tick
-        local bytes = {}
-        for n = 1, state.count do bytes[n] = pack('<d', n == 1 and state.oldest or state.times[state.first + n - 1]) end
-        state.first = 0
-        state.ring = max(state.count, min(state.ring, 2 * max(SMALLEST_RING, state.count)))
-        return header(state) .. table.concat(bytes)
-      end
-      function kernel.write_in_place(state, spec)
-        if state.key == nil or state.whole or state.count == 0 then return false end
-        local number, last = max(state.pushed, state.first), state.first + state.count - 1
-        while number <= last do
-          local place = fmod(number, state.ring)
-          local run = min(last - number + 1, state.ring - place)
+        local function header(state)
+          return pack('<dddddd', state.first, state.count, state.oldest, state.newest, state.ring, state.until_tick)
+        end
+        function kernel.write(state, until_tick)
+          load(state)
+          state.until_tick = until_tick
           local bytes = {}
-          for i = 1, run do bytes[i] = pack('<d', state.times[number + i - 1]) end
-          call_redis('SETRANGE', state.key, state.slots + place * 8, run == 1 and bytes[1] or table.concat(bytes))
-          number = number + run
+          for n = 1, state.count do bytes[n] = pack('<d', n == 1 and state.oldest or state.times[state.first + n - 1]) end
+          state.first = 0
+          state.ring = max(state.count, min(state.ring, 2 * max(SMALLEST_RING, state.count)))
+          return header(state) .. table.concat(bytes)
         end
-        local is_short = now + spec.windowTicks > state.until_tick
-        if is_short then state.until_tick = log_until(now, spec.windowTicks) end
-        call_redis('SETRANGE', state.key, state.slots - HEADER, header(state))
-        if is_short then call_redis('EXPIRE', state.key, ttl_text(state.until_tick - now)) end
-        return true
+        function kernel.write_in_place(state, spec)
+          if state.key == nil or state.whole or state.count == 0 then return false end
+          local number, last = max(state.pushed, state.first), state.first + state.count - 1
+          while number <= last do
+            local place = fmod(number, state.ring)
+            local run = min(last - number + 1, state.ring - place)
+            local bytes = {}
+            for i = 1, run do bytes[i] = pack('<d', state.times[number + i - 1]) end
+            call_redis('SETRANGE', state.key, state.slots + place * 8, run == 1 and bytes[1] or table.concat(bytes))
+            number = number + run
+          end
+          local is_short = now + spec.windowTicks > state.until_tick
+          if is_short then state.until_tick = log_until(now, spec.windowTicks) end
+          call_redis('SETRANGE', state.key, state.slots - HEADER, header(state))
+          if is_short then call_redis('EXPIRE', state.key, ttl_text(state.until_tick - now)) end
+          return true
+        end
+        return kernel
       end
-      return kernel
-    end
-    function makers.slots()
-      local kernel = { letter = 'C' }
-      function kernel.fresh()
-        return { held = 0 }
-      end
-      function kernel.read(value, from)
-        local bytes = #value - from + 1
-        if fmod(bytes, 24) ~= 0 then return nil end
-        local state = { held = 0 }
-        for offset = from, #value, 24 do
-          local id, cost, expiry = unpack_bytes('<ddd', value, offset)
-          state[#state + 1] = { id = id, cost = cost, expiry = expiry }
+      function makers.slots()
+        local kernel = { letter = 'C' }
+        function kernel.fresh()
+          return { held = 0 }
+        end
+        function kernel.read(value, from)
+          local bytes = #value - from + 1
+          if fmod(bytes, 24) ~= 0 then return nil end
+          local state = { held = 0 }
+          for offset = from, #value, 24 do
+            local id, cost, expiry = unpack_bytes('<ddd', value, offset)
+            state[#state + 1] = { id = id, cost = cost, expiry = expiry }
+            state.held = state.held + cost
+          end
+          return state
+        end
+        function kernel.write(state)
+          local bytes = {}
+          for i, holder in ipairs(state) do bytes[i] = pack('<ddd', holder.id, holder.cost, holder.expiry) end
+          return table.concat(bytes)
+        end
+        function kernel.locate(state, _, now)
+          while state[1] ~= nil and state[1].expiry <= now do state.held = state.held - table.remove(state, 1).cost end
+        end
+        function kernel.judge(state, spec, _, cost)
+          local over = state.held + cost - spec.limit
+          if over <= 0 then return 0 end
+          if cost > spec.limit then return NEVER end
+          local freed = 0
+          for _, holder in ipairs(state) do
+            freed = freed + holder.cost
+            if freed >= over then return holder.expiry end
+          end
+        end
+        function kernel.take(state, spec, now, cost, id)
+          local expiry = now + spec.ttlTicks
+          local place = #state + 1
+          while place > 1 and state[place - 1].expiry > expiry do place = place - 1 end
+          table.insert(state, place, { id = id, cost = cost, expiry = expiry })
           state.held = state.held + cost
         end
-        return state
-      end
-      function kernel.write(state)
-        local bytes = {}
-        for i, holder in ipairs(state) do bytes[i] = pack('<ddd', holder.id, holder.cost, holder.expiry) end
-        return table.concat(bytes)
-      end
-      function kernel.locate(state, _, now)
-        while state[1] ~= nil and state[1].expiry <= now do state.held = state.held - table.remove(state, 1).cost end
-      end
-      function kernel.judge(state, spec, _, cost)
-        local over = state.held + cost - spec.limit
-        if over <= 0 then return 0 end
-        if cost > spec.limit then return NEVER end
-        local freed = 0
-        for _, holder in ipairs(state) do
-          freed = freed + holder.cost
-          if freed >= over then return holder.expiry end
+        function kernel.describe(state, _, now)
+          return state.held, state[1] == nil and now or max(now, state[#state].expiry)
         end
-      end
-      function kernel.take(state, spec, now, cost, id)
-        local expiry = now + spec.ttlTicks
-        local place = #state + 1
-        while place > 1 and state[place - 1].expiry > expiry do place = place - 1 end
-        table.insert(state, place, { id = id, cost = cost, expiry = expiry })
-        state.held = state.held + cost
-      end
-      function kernel.describe(state, _, now)
-        return state.held, state[1] == nil and now or max(now, state[#state].expiry)
-      end
-      function kernel.refund() end
-      function kernel.credit() end
-      local function find(state, id)
-        for i, holder in ipairs(state) do
-          if holder.id == id then return i end
-        end
-      end
-      function kernel.release(state, id)
-        local place = find(state, id)
-        if place == nil then return 0 end
-        state.held = state.held - table.remove(state, place).cost
-        return 1
-      end
-      function kernel.renew(state, spec, now, id)
-        local place = find(state, id)
-        if place == nil then return 0 end
-        local holder = table.remove(state, place)
-        state.held = state.held - holder.cost
-        kernel.take(state, spec, now, holder.cost, id)
-        return 1
-      end
-      function kernel.span(spec)
-        return spec.ttlTicks
-      end
-      function kernel.kept_until(state, spec, now)
-        local _, reset_at = kernel.describe(state, spec, now)
-        return reset_at
-      end
-      function kernel.counted(state)
-        return state.held
-      end
-      function kernel.numbers(state)
-        local numbers = {}
-        for _, holder in ipairs(state) do
-          numbers[#numbers + 1] = holder.cost
-          numbers[#numbers + 1] = holder.expiry
-        end
-        return numbers
-      end
-      return kernel
-    end
-    local function spec_of(limit)
-      local letter, _, full, step, span = unpack(limit)
-      if letter == 'B' then return { kind = 'bucket', limit = full / step, perRequest = step, perTick = span } end
-      if letter == 'L' then return { kind = 'log', limit = full, windowTicks = span } end
-      if letter == 'S' then return { kind = 'sliding', limit = full, subTicks = span, buckets = 1 } end
-      return { kind = 'fixed', limit = full, windowTicks = math.abs(span), align = span < 0 and 'first' or 'epoch' }
-    end
-    local ENFORCED = -2
-    local NEVER_BLOCKED = -2
-    if only_counts then return kernel_of, spec_of end
-    local specs, items = {}, {}
-    if call then
-      specs, items = call.specs, call.items
-    else
-      found = call_redis('MGET', unpack(keys, 1, values))
-      local limit_of = {}
-      for n = 1, limits do
-        specs[n] = spec_of(plan[n])
-        for k = plan[n][6] + 1, plan[n][6] + plan[n][2] do limit_of[k] = n end
-      end
-      local at = 1
-      while at < #charges do
-        local item, last_place = { 1, 0, -1, 1 }, at + 2 * charges[at]
-        for i = at + 1, last_place, 2 do
-          for _, number in ipairs({ charges[i], limit_of[charges[i]], charges[i + 1], ENFORCED, 0, 0 }) do
-            item[#item + 1] = number
+        function kernel.refund() end
+        function kernel.credit() end
+        local function find(state, id)
+          for i, holder in ipairs(state) do
+            if holder.id == id then return i end
           end
         end
-        items[#items + 1] = item
-        at = last_place + 1
+        function kernel.release(state, id)
+          local place = find(state, id)
+          if place == nil then return 0 end
+          state.held = state.held - table.remove(state, place).cost
+          return 1
+        end
+        function kernel.renew(state, spec, now, id)
+          local place = find(state, id)
+          if place == nil then return 0 end
+          local holder = table.remove(state, place)
+          state.held = state.held - holder.cost
+          kernel.take(state, spec, now, holder.cost, id)
+          return 1
+        end
+        function kernel.span(spec)
+          return spec.ttlTicks
+        end
+        function kernel.kept_until(state, spec, now)
+          local _, reset_at = kernel.describe(state, spec, now)
+          return reset_at
+        end
+        function kernel.counted(state)
+          return state.held
+        end
+        function kernel.numbers(state)
+          local numbers = {}
+          for _, holder in ipairs(state) do
+            numbers[#numbers + 1] = holder.cost
+            numbers[#numbers + 1] = holder.expiry
+          end
+          return numbers
+        end
+        return kernel
       end
-    end
-    do
-      local absent = {}
-      for k = 1, values do
-        if not found[k] then absent[#absent + 1] = keys[k] end
+      local function spec_of(limit)
+        local letter, _, full, step, span = unpack(limit)
+        if letter == 'B' then return { kind = 'bucket', limit = full / step, perRequest = step, perTick = span } end
+        if letter == 'L' then return { kind = 'log', limit = full, windowTicks = span } end
+        if letter == 'S' then return { kind = 'sliding', limit = full, subTicks = span, buckets = 1 } end
+        return { kind = 'fixed', limit = full, windowTicks = math.abs(span), align = span < 0 and 'first' or 'epoch' }
       end
-      if absent[1] and call_redis('EXISTS', unpack(absent)) > 0 then
-        if not found[1] and call_redis('EXISTS', keys[1]) == 1 then return redis.error_reply('FOREIGN value at ' .. keys[1]) end
-        for k = 2, values do
-          if not found[k] and call_redis('EXISTS', keys[k]) == 1 then found[k] = nil end
+      local ENFORCED = -2
+      local NEVER_BLOCKED = -2
+      if only_counts then return kernel_of, spec_of end
+      local specs, items = {}, {}
+      if call then
+        specs, items = call.specs, call.items
+      else
+        found = call_redis('MGET', unpack(keys, 1, values))
+        local limit_of = {}
+        for n = 1, limits do
+          specs[n] = spec_of(plan[n])
+          for k = plan[n][6] + 1, plan[n][6] + plan[n][2] do limit_of[k] = n end
+        end
+        local at = 1
+        while at < #charges do
+          local item, last_place = { 1, 0, -1, 1 }, at + 2 * charges[at]
+          for i = at + 1, last_place, 2 do
+            for _, number in ipairs({ charges[i], limit_of[charges[i]], charges[i + 1], ENFORCED, 0, 0 }) do
+              item[#item + 1] = number
+            end
+          end
+          items[#items + 1] = item
+          at = last_place + 1
         end
       end
-    end
-    local reply, told, rare = { now }, 0, {}
-    local function tell(used, reset_at, code)
-      local at = told * 3
-      told = told + 1
-      reply[at + 2], reply[at + 3], reply[at + 4] = used, reset_at - now, code
-    end
-    local function tell_rare(what, value)
-      local at = #rare
-      rare[at + 1], rare[at + 2], rare[at + 3] = told, what, value
-    end
-    local MOST_HOLDS, HOLDS_PLAYED = 16384, 32
-    local MOST_EXPIRED = 256
-    local EXTRAS_END = 61
-    local extras = {}
-    do
-      local format = string.format
-      function extras.none(key)
-        local holds_key = string.gsub(key, '}', '}#', 1)
-        return {
-          resets = 0, blocked_until = 0, strikes = 0, forget_at = 0, count = 0, held = 0, next_expiry = 0, last_expiry = 0,
-          holds_key = holds_key,
-        }
+      do
+        local absent = {}
+        for k = 1, values do
+          if not found[k] then absent[#absent + 1] = keys[k] end
+        end
+        if absent[1] and call_redis('EXISTS', unpack(absent)) > 0 then
+          if not found[1] and call_redis('EXISTS', keys[1]) == 1 then return redis.error_reply('FOREIGN value at ' .. keys[1]) end
+          for k = 2, values do
+            if not found[k] and call_redis('EXISTS', keys[k]) == 1 then found[k] = nil end
+          end
+        end
       end
-      function extras.is_ours(extra)
-        local kind = call_redis('TYPE', extra.holds_key).ok
-        return kind == 'zset' or kind == 'none'
+      local reply, told, rare = { now }, 0, {}
+      local function tell(used, reset_at, code)
+        local at = told * 3
+        told = told + 1
+        reply[at + 2], reply[at + 3], reply[at + 4] = used, reset_at - now, code
       end
-      function extras.read(value, key)
-        if #value < EXTRAS_END then return nil end
-        local extra = extras.none(key)
-        extra.count, extra.resets, extra.blocked_until, extra.strikes, extra.forget_at, extra.held, extra.next_expiry,
-          extra.last_expiry = unpack_bytes('<Iddddddd', value, 2)
-        if extra.count > 0 and not extras.is_ours(extra) then return nil end
-        return extra, EXTRAS_END + 1
+      local function tell_rare(what, value)
+        local at = #rare
+        rare[at + 1], rare[at + 2], rare[at + 3] = told, what, value
       end
-      local function bytes_of(extra)
-        return pack('<Iddddddd', extra.count, extra.resets, extra.blocked_until, extra.strikes, extra.forget_at,
-          extra.held, extra.next_expiry, extra.last_expiry)
-      end
-      function extras.strike(extra, block, now)
-        local strikes = extra.forget_at <= now and 0 or extra.strikes
-        local ticks = ceil(min(block.max, block.first * block.factor ^ strikes))
-        extra.blocked_until = now + ticks
-        extra.strikes = strikes + 1
-        extra.forget_at = now + ticks + (block.factor > 1 and block.max or 0)
-      end
-      function extras.add_hold(extra, id, cost, expiry)
-        if extra.count == 0 then call_redis('DEL', extra.holds_key) end
-        call_redis('ZADD', extra.holds_key, format('%.0f', expiry), pack('<dd', id, cost))
-        extra.next_expiry = extra.count == 0 and expiry or min(expiry, extra.next_expiry)
-        extra.last_expiry = extra.count == 0 and expiry or max(expiry, extra.last_expiry)
-        extra.count = extra.count + 1
-        extra.held = extra.held + cost
-        extra.soonest = nil
-      end
-      local function count_again(extra)
-        local first = call_redis('ZRANGE', extra.holds_key, 0, 0, 'WITHSCORES')
-        extra.soonest = nil
-        extra.count = call_redis('ZCARD', extra.holds_key)
-        if extra.count == 0 then extra.held, extra.last_expiry = 0, 0 end
-        extra.next_expiry = (first[2] or 0) + 0
-      end
-      function extras.drop_hold(extra, id, cost, now)
-        local member = pack('<dd', id, cost)
-        local expiry = call_redis('ZSCORE', extra.holds_key, member)
-        if not expiry or expiry + 0 <= now then return false end
-        call_redis('ZREM', extra.holds_key, member)
-        extra.held = max(0, extra.held - cost)
-        count_again(extra)
-        return true
-      end
-      function extras.expire_holds(extra, kernel, state, spec, now, phase)
-        if extra.expired or extra.count == 0 or extra.next_expiry > now then return false end
-        extra.expired = true
-        local due = call_redis('ZRANGEBYSCORE', extra.holds_key, '-inf', format('%.0f', now), 'WITHSCORES',
-          'LIMIT', 0, MOST_EXPIRED)
-        for i = 1, #due, 2 do
-          local _, cost = unpack_bytes('<dd', due[i])
-          local expiry = due[i + 1] + 0
-          kernel.locate(state, spec, expiry, phase)
-          kernel.take(state, spec, expiry, cost)
+      local MOST_HOLDS, HOLDS_PLAYED = 16384, 32
+      local MOST_EXPIRED = 256
+      local EXTRAS_END = 61
+      local extras = {}
+      do
+        local format = string.format
+        function extras.none(key)
+          local holds_key = string.gsub(key, '}', '}#', 1)
+          return {
+            resets = 0, blocked_until = 0, strikes = 0, forget_at = 0, count = 0, held = 0, next_expiry = 0, last_expiry = 0,
+            holds_key = holds_key,
+          }
+        end
+        function extras.is_ours(extra)
+          local kind = call_redis('TYPE', extra.holds_key).ok
+          return kind == 'zset' or kind == 'none'
+        end
+        function extras.read(value, key)
+          if #value < EXTRAS_END then return nil end
+          local extra = extras.none(key)
+          extra.count, extra.resets, extra.blocked_until, extra.strikes, extra.forget_at, extra.held, extra.next_expiry,
+            extra.last_expiry = unpack_bytes('<Iddddddd', value, 2)
+          if extra.count > 0 and not extras.is_ours(extra) then return nil end
+          return extra, EXTRAS_END + 1
+        end
+        local function bytes_of(extra)
+          return pack('<Iddddddd', extra.count, extra.resets, extra.blocked_until, extra.strikes, extra.forget_at,
+            extra.held, extra.next_expiry, extra.last_expiry)
+        end
+        function extras.strike(extra, block, now)
+          local strikes = extra.forget_at <= now and 0 or extra.strikes
+          local ticks = ceil(min(block.max, block.first * block.factor ^ strikes))
+          extra.blocked_until = now + ticks
+          extra.strikes = strikes + 1
+          extra.forget_at = now + ticks + (block.factor > 1 and block.max or 0)
+        end
+        function extras.add_hold(extra, id, cost, expiry)
+          if extra.count == 0 then call_redis('DEL', extra.holds_key) end
+          call_redis('ZADD', extra.holds_key, format('%.0f', expiry), pack('<dd', id, cost))
+          extra.next_expiry = extra.count == 0 and expiry or min(expiry, extra.next_expiry)
+          extra.last_expiry = extra.count == 0 and expiry or max(expiry, extra.last_expiry)
+          extra.count = extra.count + 1
+          extra.held = extra.held + cost
+          extra.soonest = nil
+        end
+        local function count_again(extra)
+          local first = call_redis('ZRANGE', extra.holds_key, 0, 0, 'WITHSCORES')
+          extra.soonest = nil
+          extra.count = call_redis('ZCARD', extra.holds_key)
+          if extra.count == 0 then extra.held, extra.last_expiry = 0, 0 end
+          extra.next_expiry = (first[2] or 0) + 0
+        end
+        function extras.drop_hold(extra, id, cost, now)
+          local member = pack('<dd', id, cost)
+          local expiry = call_redis('ZSCORE', extra.holds_key, member)
+          if not expiry or expiry + 0 <= now then return false end
+          call_redis('ZREM', extra.holds_key, member)
           extra.held = max(0, extra.held - cost)
+          count_again(extra)
+          return true
         end
-        if #due > 0 then call_redis('ZREMRANGEBYRANK', extra.holds_key, 0, #due / 2 - 1) end
-        count_again(extra)
-        return true
-      end
-      local function up_to(extra, rank)
-        local found, holds = call_redis('ZRANGE', extra.holds_key, 0, rank, 'WITHSCORES'), {}
-        for i = 1, #found, 2 do
-          local _, cost = unpack_bytes('<dd', found[i])
-          holds[#holds + 1] = { cost = cost, expiry = found[i + 1] + 0 }
+        function extras.expire_holds(extra, kernel, state, spec, now, phase)
+          if extra.expired or extra.count == 0 or extra.next_expiry > now then return false end
+          extra.expired = true
+          local due = call_redis('ZRANGEBYSCORE', extra.holds_key, '-inf', format('%.0f', now), 'WITHSCORES',
+            'LIMIT', 0, MOST_EXPIRED)
+          for i = 1, #due, 2 do
+            local _, cost = unpack_bytes('<dd', due[i])
+            local expiry = due[i + 1] + 0
+            kernel.locate(state, spec, expiry, phase)
+            kernel.take(state, spec, expiry, cost)
+            extra.held = max(0, extra.held - cost)
+          end
+          if #due > 0 then call_redis('ZREMRANGEBYRANK', extra.holds_key, 0, #due / 2 - 1) end
+          count_again(extra)
+          return true
         end
-        return holds
-      end
-      function extras.all(extra)
-        return up_to(extra, -1)
-      end
-      local function soonest(extra)
-        if not extra.soonest then extra.soonest = up_to(extra, HOLDS_PLAYED - 1) end
-        return extra.soonest
-      end
-      function extras.retry_at(extra, kernel, state, spec, now, cost, phase, retry)
-        local held, at = extra.held, now
-        if cost > spec.limit then return NEVER end
-        if spec.kind == 'log' then
-          if cost + held <= spec.limit then return retry end
+        local function up_to(extra, rank)
+          local found, holds = call_redis('ZRANGE', extra.holds_key, 0, rank, 'WITHSCORES'), {}
+          for i = 1, #found, 2 do
+            local _, cost = unpack_bytes('<dd', found[i])
+            holds[#holds + 1] = { cost = cost, expiry = found[i + 1] + 0 }
+          end
+          return holds
+        end
+        function extras.all(extra)
+          return up_to(extra, -1)
+        end
+        local function soonest(extra)
+          if not extra.soonest then extra.soonest = up_to(extra, HOLDS_PLAYED - 1) end
+          return extra.soonest
+        end
+        function extras.retry_at(extra, kernel, state, spec, now, cost, phase, retry)
+          local held, at = extra.held, now
+          if cost > spec.limit then return NEVER end
+          if spec.kind == 'log' then
+            if cost + held <= spec.limit then return retry end
+            for _, hold in ipairs(soonest(extra)) do
+              at = hold.expiry
+              held = held - hold.cost
+              if cost + held <= spec.limit then break end
+            end
+            return max(at, now) + spec.windowTicks
+          end
+          local future = kernel.copy(state)
+          local function pass_at()
+            kernel.locate(future, spec, at, phase)
+            local passes = kernel.judge(future, spec, at, cost + held)
+            return passes == 0 and at or passes
+          end
           for _, hold in ipairs(soonest(extra)) do
-            at = hold.expiry
+            local passes = pass_at()
+            if passes <= hold.expiry then return passes end
+            kernel.locate(future, spec, hold.expiry, phase)
+            kernel.take(future, spec, hold.expiry, hold.cost)
             held = held - hold.cost
-            if cost + held <= spec.limit then break end
+            at = hold.expiry
           end
-          return max(at, now) + spec.windowTicks
+          return extra.count > HOLDS_PLAYED and max(at, now + 1) or pass_at()
         end
-        local future = kernel.copy(state)
-        local function pass_at()
-          kernel.locate(future, spec, at, phase)
-          local passes = kernel.judge(future, spec, at, cost + held)
-          return passes == 0 and at or passes
-        end
-        for _, hold in ipairs(soonest(extra)) do
-          local passes = pass_at()
-          if passes <= hold.expiry then return passes end
-          kernel.locate(future, spec, hold.expiry, phase)
-          kernel.take(future, spec, hold.expiry, hold.cost)
-          held = held - hold.cost
-          at = hold.expiry
-        end
-        return extra.count > HOLDS_PLAYED and max(at, now + 1) or pass_at()
-      end
-      function extras.reset_at(extra, kernel, state, spec, now, phase)
-        local played, rest = soonest(extra), extra.held
-        local last = extra.count > HOLDS_PLAYED and extra.last_expiry or played[#played].expiry
-        if spec.kind == 'log' then return last + spec.windowTicks end
-        local future = kernel.copy(state)
-        for _, hold in ipairs(played) do
-          kernel.locate(future, spec, hold.expiry, phase)
-          kernel.take(future, spec, hold.expiry, hold.cost)
-          rest = rest - hold.cost
-        end
-        kernel.locate(future, spec, last, phase)
-        if rest > 0 then kernel.take(future, spec, last, rest) end
-        local _, reset_at = kernel.describe(future, spec, last)
-        return reset_at
-      end
-      local function kept_until(extra, kernel, state, spec, now, phase)
-        local tick = kernel.kept_until(state, spec, now)
-        if extra.count > 0 then tick = max(tick, extras.reset_at(extra, kernel, state, spec, now, phase)) end
-        if extra.resets > 0 then tick = max(tick, now + kernel.span(spec)) end
-        return max(tick, extra.blocked_until, extra.forget_at)
-      end
-      local function is_over(extra, now)
-        return extra.resets == 0 and extra.forget_at <= now and extra.blocked_until <= now and extra.count == 0
-      end
-      function extras.write(extra, kernel, state, spec, now, phase, key)
-        local until_tick = kept_until(extra, kernel, state, spec, now, phase)
-        local ttl, over = ttl_text(until_tick - now), is_over(extra, now)
-        if not over and state.slots == EXTRAS_END + LOG_HEADER - 1 and kernel.write_in_place(state, spec) then
-          call_redis('SETRANGE', key, 0, kernel.letter:lower() .. bytes_of(extra))
-          call_redis('EXPIRE', key, ttl)
-        else
-          local bytes = kernel.write(state, until_tick)
-          if not over then bytes = bytes_of(extra) .. bytes end
-          call_redis('SETEX', key, ttl, (over and kernel.letter or kernel.letter:lower()) .. bytes)
-        end
-        if extra.count > 0 then call_redis('EXPIRE', extra.holds_key, ttl) end
-      end
-    end
-    local states = {}
-    do
-      local by_key, extras_of, phases, dirty, dirty_spec, foreign = {}, {}, {}, {}, {}, {}
-      local byte = string.byte
-      function states.extra_of(k)
-        return extras_of[k]
-      end
-      function states.need_extra(k)
-        if not extras_of[k] then extras_of[k] = extras.none(keys[k]) end
-        return extras_of[k]
-      end
-      function states.may_hold(k)
-        local extra = extras_of[k] or extras.none(keys[k])
-        return extra.count > 0 or extras.is_ours(extra)
-      end
-      local function value_at(k)
-        if k <= values then return found[k] end
-        local value = redis.pcall('GETRANGE', keys[k], 0, EXTRAS_END + LOG_HEADER - 2)
-        if type(value) == 'table' then return nil end
-        if value ~= '' then return value end
-        if call_redis('EXISTS', keys[k]) == 1 then return nil end
-        return false
-      end
-      local function read(k, spec)
-        local kernel, value, from = kernel_of(spec.kind), value_at(k), 2
-        if value == false then return kernel.fresh(spec, now) end
-        if not value then return nil end
-        local letter = byte(value)
-        if letter ~= byte(kernel.letter) then
-          if letter ~= byte(kernel.letter) + 32 then return nil end
-          extras_of[k], from = extras.read(value, keys[k])
-          if not from then return nil end
-        end
-        return kernel.read(value, from, keys[k], spec)
-      end
-      function states.at(k, spec, phase)
-        local state, kernel = by_key[k], kernel_of(spec.kind)
-        if not state then
-          if foreign[k] then return nil end
-          state = read(k, spec)
-          foreign[k] = not state
-          if not state then return nil end
-          by_key[k] = state
-          phases[k] = phase
-        end
-        if extras_of[k] and extras.expire_holds(extras_of[k], kernel, state, spec, now, phase) then states.touch(k, spec) end
-        kernel.locate(state, spec, now, phase)
-        return state
-      end
-      function states.replace(k, state)
-        by_key[k] = state
-        extras_of[k] = nil
-      end
-      function states.touch(k, spec)
-        if not dirty_spec[k] then dirty[#dirty + 1] = k end
-        dirty_spec[k] = spec
-      end
-      function states.write_all()
-        for _, k in ipairs(dirty) do
-          local spec, state, extra = dirty_spec[k], by_key[k], extras_of[k]
-          if extra then extras.write(extra, kernel_of(spec.kind), state, spec, now, phases[k], keys[k])
-          else write_state(k, state, spec) end
-        end
-      end
-    end
-    local RESETS, HELD, TOO_MANY_HOLDS = 1, 2, 3
-    local decide
-    do
-      local function tell_all(used, reset_at, retry, allowed, blocked)
-        local code
-        if allowed and retry == 0 then code = 1
-        elseif retry == NEVER then code = blocked and NEVER_BLOCKED or NEVER_PASSES
-        else code = (retry - now) * 4 + (allowed and 1 or 0) + (blocked and 2 or 0) end
-        tell(used, reset_at, code)
-      end
-      local function judge(charge)
-        local kernel, extra, spec, cost = charge.kernel, states.extra_of(charge.k), charge.spec, charge.cost
-        if not extra then return kernel.judge(charge.state, spec, now, cost), 0 end
-        local retry = kernel.judge(charge.state, spec, now, cost + extra.held)
-        if retry ~= 0 and extra.held > 0 then
-          retry = extras.retry_at(extra, kernel, charge.state, spec, now, cost, charge.phase, retry)
-        end
-        if extra.blocked_until <= now then return retry, 0 end
-        return max(retry, extra.blocked_until), extra.blocked_until
-      end
-      local function judge_hold(charge)
-        local extra = states.extra_of(charge.k)
-        if not extra or extra.count < MOST_HOLDS then return end
-        charge.too_many = true
-        charge.retry = max(extra.next_expiry, now + 1)
-      end
-      local function strike(charge)
-        local k, spec = charge.k, charge.spec
-        if not spec.block or charge.cost > spec.limit or charge.blocked_until > 0 or charge.too_many then return end
-        local extra = states.need_extra(k)
-        extras.strike(extra, spec.block, now)
-        states.touch(k, spec)
-        charge.retry = max(charge.retry, extra.blocked_until)
-      end
-      local function book(charge, book_ticks)
-        local k, spec, extra = charge.k, charge.spec, states.extra_of(charge.k)
-        local held = extra and extra.held > 0
-        if spec.kind ~= 'bucket' or charge.role ~= ENFORCED or charge.blocked_until > 0 or held then return end
-        local start, ask_again = charge.kernel.book(charge.state, spec, now, charge.cost, charge.retry, book_ticks)
-        charge.booked = start ~= nil
-        charge.allowed = charge.booked
-        charge.retry = start or ask_again
-        if charge.booked then states.touch(k, spec) end
-      end
-      local function passes(charge, charges, refused)
-        if charge.role == ENFORCED then return refused == 0 end
-        local replaced = charge.role >= 0 and charges[charge.role + 1]
-        return charge.allowed and refused == (replaced and replaced.state and not replaced.allowed and 1 or 0)
-      end
-      local function take(charge, hold_ticks)
-        local k, spec = charge.k, charge.spec
-        if charge.booked then return true end
-        if charge.cost == 0 then return charge.holds end -- only the owner of a reservation of cost 0 knows it
-        if charge.holds then extras.add_hold(states.need_extra(k), charge.id, charge.cost, now + hold_ticks)
-        else charge.kernel.take(charge.state, spec, now, charge.cost, charge.id) end
-        states.touch(k, spec)
-        return true
-      end
-      local function describe(charge, taken)
-        local spec, extra = charge.spec, states.extra_of(charge.k)
-        local used, reset_at = charge.kernel.describe(charge.state, spec, now)
-        if not extra then return used, reset_at end
-        if extra.held > 0 then
-          used = used + extra.held * (spec.perRequest or 1)
-          reset_at = extras.reset_at(extra, charge.kernel, charge.state, spec, now, charge.phase)
-          tell_rare(HELD, 1)
-        end
-        if extra.blocked_until > now then
-          used = max(used, spec.limit * (spec.perRequest or 1))
-          reset_at = max(reset_at, extra.blocked_until)
-        end
-        if taken and extra.resets > 0 then tell_rare(RESETS, extra.resets) end
-        return used, reset_at
-      end
-      local function charges_of(item)
-        local charges = {}
-        for at = 5, #item, 6 do
-          local k, spec = item[at], specs[item[at + 1]]
-          local charge = { k = k, spec = spec, cost = item[at + 2], role = item[at + 3], id = item[at + 4], phase = item[at + 5] }
-          charge.state = states.at(k, spec, charge.phase)
-          charge.kernel = kernel_of(spec.kind)
-          charge.holds = item[2] > 0 and spec.kind ~= 'slots' and charge.id ~= 0
-          if charge.state and charge.holds and charge.cost > 0 and not states.may_hold(k) then charge.state = nil end
-          charges[#charges + 1] = charge
-        end
-        return charges
-      end
-      function decide(item)
-        local takes, hold_ticks, book_ticks, strikes = item[1] == 1, item[2], item[3], item[4] == 1
-        local charges, refused = charges_of(item), 0
-        for _, charge in ipairs(charges) do
-          if charge.state then
-            charge.retry, charge.blocked_until = judge(charge)
-            if charge.retry == 0 and charge.holds and charge.cost > 0 then judge_hold(charge) end
-            charge.allowed = charge.retry == 0
-            if book_ticks >= 0 then book(charge, book_ticks) end
-            if not charge.allowed and charge.role == ENFORCED then refused = refused + 1 end
+        function extras.reset_at(extra, kernel, state, spec, now, phase)
+          local played, rest = soonest(extra), extra.held
+          local last = extra.count > HOLDS_PLAYED and extra.last_expiry or played[#played].expiry
+          if spec.kind == 'log' then return last + spec.windowTicks end
+          local future = kernel.copy(state)
+          for _, hold in ipairs(played) do
+            kernel.locate(future, spec, hold.expiry, phase)
+            kernel.take(future, spec, hold.expiry, hold.cost)
+            rest = rest - hold.cost
           end
+          kernel.locate(future, spec, last, phase)
+          if rest > 0 then kernel.take(future, spec, last, rest) end
+          local _, reset_at = kernel.describe(future, spec, last)
+          return reset_at
         end
-        for _, charge in ipairs(charges) do
-          if charge.state then
-            local taken = false
-            if passes(charge, charges, refused) then taken = takes and take(charge, hold_ticks)
-            elseif strikes and not charge.allowed then strike(charge) end
-            local used, reset_at = describe(charge, taken)
-            if charge.too_many then tell_rare(TOO_MANY_HOLDS, 1) end
-            tell_all(used, reset_at, charge.retry, charge.allowed, charge.blocked_until > 0)
+        local function kept_until(extra, kernel, state, spec, now, phase)
+          local tick = kernel.kept_until(state, spec, now)
+          if extra.count > 0 then tick = max(tick, extras.reset_at(extra, kernel, state, spec, now, phase)) end
+          if extra.resets > 0 then tick = max(tick, now + kernel.span(spec)) end
+          return max(tick, extra.blocked_until, extra.forget_at)
+        end
+        local function is_over(extra, now)
+          return extra.resets == 0 and extra.forget_at <= now and extra.blocked_until <= now and extra.count == 0
+        end
+        function extras.write(extra, kernel, state, spec, now, phase, key)
+          local until_tick = kept_until(extra, kernel, state, spec, now, phase)
+          local ttl, over = ttl_text(until_tick - now), is_over(extra, now)
+          if not over and state.slots == EXTRAS_END + LOG_HEADER - 1 and kernel.write_in_place(state, spec) then
+            call_redis('SETRANGE', key, 0, kernel.letter:lower() .. bytes_of(extra))
+            call_redis('EXPIRE', key, ttl)
           else
-            tell(0, now, FOREIGN)
+            local bytes = kernel.write(state, until_tick)
+            if not over then bytes = bytes_of(extra) .. bytes end
+            call_redis('SETEX', key, ttl, (over and kernel.letter or kernel.letter:lower()) .. bytes)
+          end
+          if extra.count > 0 then call_redis('EXPIRE', extra.holds_key, ttl) end
+        end
+      end
+      local states = {}
+      do
+        local by_key, extras_of, phases, dirty, dirty_spec, foreign = {}, {}, {}, {}, {}, {}
+        local byte = string.byte
+        function states.extra_of(k)
+          return extras_of[k]
+        end
+        function states.need_extra(k)
+          if not extras_of[k] then extras_of[k] = extras.none(keys[k]) end
+          return extras_of[k]
+        end
+        function states.may_hold(k)
+          local extra = extras_of[k] or extras.none(keys[k])
+          return extra.count > 0 or extras.is_ours(extra)
+        end
+        local function value_at(k)
+          if k <= values then return found[k] end
+          local value = redis.pcall('GETRANGE', keys[k], 0, EXTRAS_END + LOG_HEADER - 2)
+          if type(value) == 'table' then return nil end
+          if value ~= '' then return value end
+          if call_redis('EXISTS', keys[k]) == 1 then return nil end
+          return false
+        end
+        local function read(k, spec)
+          local kernel, value, from = kernel_of(spec.kind), value_at(k), 2
+          if value == false then return kernel.fresh(spec, now) end
+          if not value then return nil end
+          local letter = byte(value)
+          if letter ~= byte(kernel.letter) then
+            if letter ~= byte(kernel.letter) + 32 then return nil end
+            extras_of[k], from = extras.read(value, keys[k])
+            if not from then return nil end
+          end
+          return kernel.read(value, from, keys[k], spec)
+        end
+        function states.at(k, spec, phase)
+          local state, kernel = by_key[k], kernel_of(spec.kind)
+          if not state then
+            if foreign[k] then return nil end
+            state = read(k, spec)
+            foreign[k] = not state
+            if not state then return nil end
+            by_key[k] = state
+            phases[k] = phase
+          end
+          if extras_of[k] and extras.expire_holds(extras_of[k], kernel, state, spec, now, phase) then states.touch(k, spec) end
+          kernel.locate(state, spec, now, phase)
+          return state
+        end
+        function states.replace(k, state)
+          by_key[k] = state
+          extras_of[k] = nil
+        end
+        function states.touch(k, spec)
+          if not dirty_spec[k] then dirty[#dirty + 1] = k end
+          dirty_spec[k] = spec
+        end
+        function states.write_all()
+          for _, k in ipairs(dirty) do
+            local spec, state, extra = dirty_spec[k], by_key[k], extras_of[k]
+            if extra then extras.write(extra, kernel_of(spec.kind), state, spec, now, phases[k], keys[k])
+            else write_state(k, state, spec) end
           end
         end
       end
-    end
-    local change
-    do
-      local UNKNOWN = -1
-      local changes = {}
-      local function is_empty(spec, state)
-        return kernel_of(spec.kind).describe(state, spec, now) == 0
-      end
-      function changes.refund(k, spec, state, cost, at, resets, window_end)
-        local extra = states.extra_of(k)
-        local known = extra and extra.resets or 0
-        if known ~= resets or is_empty(spec, state) then return 0 end
-        states.touch(k, spec)
-        kernel_of(spec.kind).refund(state, spec, now, cost, at, window_end)
-        return cost
-      end
-      function changes.credit(k, spec, state, cost)
-        if is_empty(spec, state) then return 0 end
-        states.touch(k, spec)
-        kernel_of(spec.kind).credit(state, spec, now, cost)
-        return cost
-      end
-      local function charge(k, spec, state, cost, least)
-        local kernel, extra = kernel_of(spec.kind), states.extra_of(k)
-        local room = 2 * spec.limit - kernel.counted(state, spec, now) - (extra and extra.held or 0)
-        local charged = max(0, min(cost, max(least, room)))
-        states.touch(k, spec)
-        if charged > 0 then kernel.take(state, spec, now, charged) end
-        return charged
-      end
-      function changes.penalize(k, spec, state, cost)
-        return charge(k, spec, state, cost, 0)
-      end
-      function changes.set(k, spec, state, used)
-        local kernel, extra = kernel_of(spec.kind), states.extra_of(k)
-        states.touch(k, spec)
-        kernel.credit(state, spec, now, NEVER)
-        local counted = used - (extra and extra.held or 0)
-        if counted > 0 then kernel.take(state, spec, now, counted) end
-        return 0
-      end
-      function changes.release(k, spec, state, _, id)
-        states.touch(k, spec)
-        return kernel_of(spec.kind).release(state, id)
-      end
-      function changes.renew(k, spec, state, _, id)
-        states.touch(k, spec)
-        return kernel_of(spec.kind).renew(state, spec, now, id)
-      end
-      function changes.settle(k, spec, state, cost, id, actual, expiry, resets)
-        local extra, record = states.extra_of(k), string.match(keys[k], '^{%d+}') .. '#settled:' .. string.format('%.0f', id)
-        local held = cost > 0 and extra and extras.drop_hold(extra, id, cost, now)
-        if not held then
-          local settled = call_redis('GET', record)
-          if settled then return unpack_bytes('<d', settled) end
-          if cost > 0 then return UNKNOWN end
-          if now >= expiry or (extra and extra.resets or 0) ~= resets then return 0 end
+      local RESETS, HELD, TOO_MANY_HOLDS = 1, 2, 3
+      local decide
+      do
+        local function tell_all(used, reset_at, retry, allowed, blocked)
+          local code
+          if allowed and retry == 0 then code = 1
+          elseif retry == NEVER then code = blocked and NEVER_BLOCKED or NEVER_PASSES
+          else code = (retry - now) * 4 + (allowed and 1 or 0) + (blocked and 2 or 0) end
+          tell(used, reset_at, code)
         end
-        local charged = charge(k, spec, state, actual, cost)
-        call_redis('SETEX', record, '60', pack('<d', charged))
-        return charged
+        local function judge(charge)
+          local kernel, extra, spec, cost = charge.kernel, states.extra_of(charge.k), charge.spec, charge.cost
+          if not extra then return kernel.judge(charge.state, spec, now, cost), 0 end
+          local retry = kernel.judge(charge.state, spec, now, cost + extra.held)
+          if retry ~= 0 and extra.held > 0 then
+            retry = extras.retry_at(extra, kernel, charge.state, spec, now, cost, charge.phase, retry)
+          end
+          if extra.blocked_until <= now then return retry, 0 end
+          return max(retry, extra.blocked_until), extra.blocked_until
+        end
+        local function judge_hold(charge)
+          local extra = states.extra_of(charge.k)
+          if not extra or extra.count < MOST_HOLDS then return end
+          charge.too_many = true
+          charge.retry = max(extra.next_expiry, now + 1)
+        end
+        local function strike(charge)
+          local k, spec = charge.k, charge.spec
+          if not spec.block or charge.cost > spec.limit or charge.blocked_until > 0 or charge.too_many then return end
+          local extra = states.need_extra(k)
+          extras.strike(extra, spec.block, now)
+          states.touch(k, spec)
+          charge.retry = max(charge.retry, extra.blocked_until)
+        end
+        local function book(charge, book_ticks)
+          local k, spec, extra = charge.k, charge.spec, states.extra_of(charge.k)
+          local held = extra and extra.held > 0
+          if spec.kind ~= 'bucket' or charge.role ~= ENFORCED or charge.blocked_until > 0 or held then return end
+          local start, ask_again = charge.kernel.book(charge.state, spec, now, charge.cost, charge.retry, book_ticks)
+          charge.booked = start ~= nil
+          charge.allowed = charge.booked
+          charge.retry = start or ask_again
+          if charge.booked then states.touch(k, spec) end
+        end
+        local function passes(charge, charges, refused)
+          if charge.role == ENFORCED then return refused == 0 end
+          local replaced = charge.role >= 0 and charges[charge.role + 1]
+          return charge.allowed and refused == (replaced and replaced.state and not replaced.allowed and 1 or 0)
+        end
+        local function take(charge, hold_ticks)
+          local k, spec = charge.k, charge.spec
+          if charge.booked then return true end
+          if charge.cost == 0 then return charge.holds end -- only the owner of a reservation of cost 0 knows it
+          if charge.holds then extras.add_hold(states.need_extra(k), charge.id, charge.cost, now + hold_ticks)
+          else charge.kernel.take(charge.state, spec, now, charge.cost, charge.id) end
+          states.touch(k, spec)
+          return true
+        end
+        local function describe(charge, taken)
+          local spec, extra = charge.spec, states.extra_of(charge.k)
+          local used, reset_at = charge.kernel.describe(charge.state, spec, now)
+          if not extra then return used, reset_at end
+          if extra.held > 0 then
+            used = used + extra.held * (spec.perRequest or 1)
+            reset_at = extras.reset_at(extra, charge.kernel, charge.state, spec, now, charge.phase)
+            tell_rare(HELD, 1)
+          end
+          if extra.blocked_until > now then
+            used = max(used, spec.limit * (spec.perRequest or 1))
+            reset_at = max(reset_at, extra.blocked_until)
+          end
+          if taken and extra.resets > 0 then tell_rare(RESETS, extra.resets) end
+          return used, reset_at
+        end
+        local function charges_of(item)
+          local charges = {}
+          for at = 5, #item, 6 do
+            local k, spec = item[at], specs[item[at + 1]]
+            local charge = { k = k, spec = spec, cost = item[at + 2], role = item[at + 3], id = item[at + 4], phase = item[at + 5] }
+            charge.state = states.at(k, spec, charge.phase)
+            charge.kernel = kernel_of(spec.kind)
+            charge.holds = item[2] > 0 and spec.kind ~= 'slots' and charge.id ~= 0
+            if charge.state and charge.holds and charge.cost > 0 and not states.may_hold(k) then charge.state = nil end
+            charges[#charges + 1] = charge
+          end
+          return charges
+        end
+        function decide(item)
+          local takes, hold_ticks, book_ticks, strikes = item[1] == 1, item[2], item[3], item[4] == 1
+          local charges, refused = charges_of(item), 0
+          for _, charge in ipairs(charges) do
+            if charge.state then
+              charge.retry, charge.blocked_until = judge(charge)
+              if charge.retry == 0 and charge.holds and charge.cost > 0 then judge_hold(charge) end
+              charge.allowed = charge.retry == 0
+              if book_ticks >= 0 then book(charge, book_ticks) end
+              if not charge.allowed and charge.role == ENFORCED then refused = refused + 1 end
+            end
+          end
+          for _, charge in ipairs(charges) do
+            if charge.state then
+              local taken = false
+              if passes(charge, charges, refused) then taken = takes and take(charge, hold_ticks)
+              elseif strikes and not charge.allowed then strike(charge) end
+              local used, reset_at = describe(charge, taken)
+              if charge.too_many then tell_rare(TOO_MANY_HOLDS, 1) end
+              tell_all(used, reset_at, charge.retry, charge.allowed, charge.blocked_until > 0)
+            else
+              tell(0, now, FOREIGN)
+            end
+          end
+        end
       end
-      function changes.reset(k, spec)
-        local extra = states.extra_of(k)
-        local resets = extra and extra.resets or 0
-        if extra and extra.count > 0 then call_redis('DEL', extra.holds_key) end
-        states.replace(k, kernel_of(spec.kind).fresh(spec, now))
-        states.need_extra(k).resets = resets + 1
-        states.touch(k, spec)
-        return 0
+      local change
+      do
+        local UNKNOWN = -1
+        local changes = {}
+        local function is_empty(spec, state)
+          return kernel_of(spec.kind).describe(state, spec, now) == 0
+        end
+        function changes.refund(k, spec, state, cost, at, resets, window_end)
+          local extra = states.extra_of(k)
+          local known = extra and extra.resets or 0
+          if known ~= resets or is_empty(spec, state) then return 0 end
+          states.touch(k, spec)
+          kernel_of(spec.kind).refund(state, spec, now, cost, at, window_end)
+          return cost
+        end
+        function changes.credit(k, spec, state, cost)
+          if is_empty(spec, state) then return 0 end
+          states.touch(k, spec)
+          kernel_of(spec.kind).credit(state, spec, now, cost)
+          return cost
+        end
+        local function charge(k, spec, state, cost, least)
+          local kernel, extra = kernel_of(spec.kind), states.extra_of(k)
+          local room = 2 * spec.limit - kernel.counted(state, spec, now) - (extra and extra.held or 0)
+          local charged = max(0, min(cost, max(least, room)))
+          states.touch(k, spec)
+          if charged > 0 then kernel.take(state, spec, now, charged) end
+          return charged
+        end
+        function changes.penalize(k, spec, state, cost)
+          return charge(k, spec, state, cost, 0)
+        end
+        function changes.set(k, spec, state, used)
+          local kernel, extra = kernel_of(spec.kind), states.extra_of(k)
+          states.touch(k, spec)
+          kernel.credit(state, spec, now, NEVER)
+          local counted = used - (extra and extra.held or 0)
+          if counted > 0 then kernel.take(state, spec, now, counted) end
+          return 0
+        end
+        function changes.release(k, spec, state, _, id)
+          states.touch(k, spec)
+          return kernel_of(spec.kind).release(state, id)
+        end
+        function changes.renew(k, spec, state, _, id)
+          states.touch(k, spec)
+          return kernel_of(spec.kind).renew(state, spec, now, id)
+        end
+        function changes.settle(k, spec, state, cost, id, actual, expiry, resets)
+          local extra, record = states.extra_of(k), string.match(keys[k], '^{%d+}') .. '#settled:' .. string.format('%.0f', id)
+          local held = cost > 0 and extra and extras.drop_hold(extra, id, cost, now)
+          if not held then
+            local settled = call_redis('GET', record)
+            if settled then return unpack_bytes('<d', settled) end
+            if cost > 0 then return UNKNOWN end
+            if now >= expiry or (extra and extra.resets or 0) ~= resets then return 0 end
+          end
+          local charged = charge(k, spec, state, actual, cost)
+          call_redis('SETEX', record, '60', pack('<d', charged))
+          return charged
+        end
+        function changes.reset(k, spec)
+          local extra = states.extra_of(k)
+          local resets = extra and extra.resets or 0
+          if extra and extra.count > 0 then call_redis('DEL', extra.holds_key) end
+          states.replace(k, kernel_of(spec.kind).fresh(spec, now))
+          states.need_extra(k).resets = resets + 1
+          states.touch(k, spec)
+          return 0
+        end
+        function changes.block(k, spec, _, _, ticks)
+          local extra = states.need_extra(k)
+          states.touch(k, spec)
+          extra.blocked_until = now + ticks
+          if extra.forget_at <= now then extra.strikes = 0 end
+          extra.forget_at = max(now + ticks, extra.forget_at)
+          return ticks
+        end
+        function changes.unblock(k, spec)
+          local extra = states.extra_of(k)
+          if not extra then return 0 end
+          states.touch(k, spec)
+          extra.blocked_until, extra.strikes, extra.forget_at = 0, 0, 0
+          return 0
+        end
+        function change(item)
+          local what, k, spec = item[1], item[2], specs[item[3]]
+          local state = states.at(k, spec, item[4])
+          if not state then return FOREIGN end
+          return changes[what](k, spec, state, item[5], item[6], item[7], item[8], item[9])
+        end
       end
-      function changes.block(k, spec, _, _, ticks)
-        local extra = states.need_extra(k)
-        states.touch(k, spec)
-        extra.blocked_until = now + ticks
-        if extra.forget_at <= now then extra.strikes = 0 end
-        extra.forget_at = max(now + ticks, extra.forget_at)
-        return ticks
+      local function inspect(phase)
+        local HOLD_BYTES = 24 -- a member of the set and its score
+        local spec = specs[1]
+        local state, kernel = states.at(2, spec, phase), kernel_of(spec.kind)
+        if not state then return pack('<dd', now, FOREIGN) end
+        local extra = states.extra_of(2) or extras.none(keys[2])
+        local per_request, blocked_until = spec.perRequest or 1, 0
+        local used = kernel.describe(state, spec, now) + extra.held * per_request
+        if extra.blocked_until > now then
+          blocked_until = extra.blocked_until
+          used = max(used, spec.limit * per_request)
+        end
+        local holds = extra.count > 0 and extras.all(extra) or {}
+        local bytes = call_redis('STRLEN', keys[2]) + #holds * HOLD_BYTES
+        local numbers = { now, used, blocked_until, bytes, #holds }
+        local function add(number) numbers[#numbers + 1] = number end
+        for _, hold in ipairs(holds) do
+          add(hold.cost)
+          add(hold.expiry)
+        end
+        for _, number in ipairs(kernel.numbers(state)) do add(number) end
+        states.write_all()
+        return pack_all(numbers)
       end
-      function changes.unblock(k, spec)
-        local extra = states.extra_of(k)
-        if not extra then return 0 end
-        states.touch(k, spec)
-        extra.blocked_until, extra.strikes, extra.forget_at = 0, 0, 0
-        return 0
+      if call and call.inspect then return inspect(call.inspect) end
+      for _, item in ipairs(items) do
+        if type(item[1]) == 'string' then tell(change(item), now, 0) else decide(item) end
       end
-      function change(item)
-        local what, k, spec = item[1], item[2], specs[item[3]]
-        local state = states.at(k, spec, item[4])
-        if not state then return FOREIGN end
-        return changes[what](k, spec, state, item[5], item[6], item[7], item[8], item[9])
-      end
-    end
-    local function inspect(phase)
-      local HOLD_BYTES = 24 -- a member of the set and its score
-      local spec = specs[1]
-      local state, kernel = states.at(2, spec, phase), kernel_of(spec.kind)
-      if not state then return pack('<dd', now, FOREIGN) end
-      local extra = states.extra_of(2) or extras.none(keys[2])
-      local per_request, blocked_until = spec.perRequest or 1, 0
-      local used = kernel.describe(state, spec, now) + extra.held * per_request
-      if extra.blocked_until > now then
-        blocked_until = extra.blocked_until
-        used = max(used, spec.limit * per_request)
-      end
-      local holds = extra.count > 0 and extras.all(extra) or {}
-      local bytes = call_redis('STRLEN', keys[2]) + #holds * HOLD_BYTES
-      local numbers = { now, used, blocked_until, bytes, #holds }
-      local function add(number) numbers[#numbers + 1] = number end
-      for _, hold in ipairs(holds) do
-        add(hold.cost)
-        add(hold.expiry)
-      end
-      for _, number in ipairs(kernel.numbers(state)) do add(number) end
+      local at = #reply
+      for i = 1, #rare do reply[at + i] = rare[i] end
       states.write_all()
-      return pack_all(numbers)
+      return pack_all(reply)
     end
-    if call and call.inspect then return inspect(call.inspect) end
-    for _, item in ipairs(items) do
-      if type(item[1]) == 'string' then tell(change(item), now, 0) else decide(item) end
-    end
-    local at = #reply
-    for i = 1, #rare do reply[at + i] = rare[i] end
-    states.write_all()
-    return pack_all(reply)
   end
   if only_counts then
     local limit_of = {}
@@ -1292,44 +1297,6 @@ else
     end
     local kernel_of, spec_of
     local specs = {}
-    local function describe(n, k, cost)
-      local letter, _, full, step, span = unpack(plan[n])
-      local used, ticks, reset, wait = found[k], found[last + n], 0, nil
-      if letter == 'B' then
-        local units, per_tick = cost * step, span
-        reset = ceil(used / per_tick)
-        wait = units > full and NEVER or max(0, ceil((used + units - full) / per_tick))
-      elseif letter == 'F' then
-        local left = elsewhere[k] and elsewhere[k] - now or ticks
-        if used > 0 then reset = left end
-        wait = used + cost <= full and 0 or cost > full and NEVER or left
-      else
-        if not kernel_of then kernel_of, spec_of = with_kernels() end
-        if not specs[n] then specs[n] = spec_of(plan[n]) end
-        local now_index, spec, state = floor(now / span), specs[n], nil
-        if letter == 'L' then
-          local first, count, oldest, newest, ring = unpack(logs[k])
-          state = { first = first, count = used, oldest = oldest, newest = newest, ring = ring, times = {}, key = keys[k] }
-          state.slots = LOG_HEADER
-          for number = first + count, first + used - 1 do state.times[number] = now end
-          if used > count then state.newest = now end
-        else
-          local index = elsewhere[k] or now_index
-          state = { newest = index, buckets = 1, [0] = 0, [1] = 0 }
-          state[index % 2], state[1 - index % 2] = used - (weights[k] or 0), before[k] or 0
-        end
-        local kernel = kernel_of(spec.kind)
-        local retry, _, reset_at = kernel.judge(state, spec, now, cost), kernel.describe(state, spec, now)
-        reset, wait = reset_at - now, max(0, retry - now)
-      end
-      return reset, wait == 0 and 1 or wait == NEVER and NEVER_PASSES or wait * 4
-    end
-    local function reset_after(n, k)
-      local letter, _, _, _, span = unpack(plan[n])
-      if letter == 'B' then return ceil(found[k] / span) end
-      if not elsewhere[k] then return found[last + n] end
-      return (letter == 'F' and elsewhere[k] or (elsewhere[k] + 2) * span) - now
-    end
     changed = {}
     local reply, told, at, charges_end = { now }, 1, 1, #charges
     while at < charges_end do
@@ -1340,14 +1307,51 @@ else
       end
       for i = first, last_place, 2 do
         local k, cost, n = charges[i], charges[i + 1], limit_of[charges[i]]
-        local reset, code = nil, 1
+        local letter, _, full, step, span = unpack(plan[n])
+        local reset, wait = found[last + n], 0
         if passes then
-          found[k], changed[k] = found[k] + cost * plan[n][4], true
-          reset = reset_after(n, k)
+          local used = found[k] + cost * step
+          found[k], changed[k] = used, true
+          if letter == 'B' then reset = ceil(used / span)
+          elseif elsewhere[k] then reset = (letter == 'F' and elsewhere[k] or (elsewhere[k] + 2) * span) - now end
+        elseif letter == 'B' then
+          local used, units, per_tick = found[k], cost * step, span
+          reset = ceil(used / per_tick)
+          wait = units > full and NEVER or max(0, ceil((used + units - full) / per_tick))
+        elseif letter == 'F' then
+          local used, left = found[k], elsewhere[k] and elsewhere[k] - now or reset
+          reset = used > 0 and left or 0
+          wait = used + cost <= full and 0 or cost > full and NEVER or left
+        elseif letter == 'S' then
+          local used, now_index = found[k], floor(now / span)
+          local index, current, previous = elsewhere[k] or now_index, used - (weights[k] or 0), before[k] or 0
+          reset = current > 0 and (index + 2) * span - now or previous > 0 and max(0, (index + 1) * span - now) or 0
+          if cost > full then wait = NEVER
+          elseif used + cost > full then
+            local free, oldest, begins, drained = full - cost - current, previous, index * span, nil
+            if free < 0 then free, oldest, begins = full - cost, current, begins + span end
+            if free >= oldest then drained = 0
+            else
+              local product = span * free
+              drained = span - (product < EXACT and floor(product / oldest) or (mul_div(span, free, oldest)))
+            end
+            wait = max(0, begins + drained - now)
+          end
         else
-          reset, code = describe(n, k, cost)
+          if not kernel_of then kernel_of, spec_of = with_kernels() end
+          if not specs[n] then specs[n] = spec_of(plan[n]) end
+          local used, spec, state = found[k], specs[n], nil
+          local first, count, oldest, newest, ring = unpack(logs[k])
+          state = { first = first, count = used, oldest = oldest, newest = newest, ring = ring, times = {}, key = keys[k] }
+          state.slots = LOG_HEADER
+          for number = first + count, first + used - 1 do state.times[number] = now end
+          if used > count then state.newest = now end
+          local kernel = kernel_of(spec.kind)
+          local retry, _, reset_at = kernel.judge(state, spec, now, cost), kernel.describe(state, spec, now)
+          reset, wait = reset_at - now, max(0, retry - now)
         end
-        reply[told + 1], reply[told + 2], reply[told + 3] = found[k], reset, code
+        reply[told + 1], reply[told + 2] = found[k], reset
+        reply[told + 3] = wait == 0 and 1 or wait == NEVER and NEVER_PASSES or wait * 4
         told = told + 3
       end
       at = last_place + 1

@@ -41,10 +41,26 @@ if previous > 0 then
 end
 used = used + (sums and sums[k - 1] or 1)
 
--- @part state
-local index = elsewhere[k] or now_index
-state = { newest = index, buckets = 1, [0] = 0, [1] = 0 }
-state[index % 2], state[1 - index % 2] = used - (weights[k] or 0), before[k] or 0
+-- @part drain
+-- How far into a sub-window the weight of the count before it has fallen to `free`.
+if free >= oldest then drained = 0
+else
+  local product = span * free
+  drained = span - (product < EXACT and floor(product / oldest) or (mul_div(span, free, oldest)))
+end
+
+-- @part judge
+-- With two counters: how many ticks from now `cost` more fits, and until nothing is counted. If the current count leaves
+-- no room, the next sub-window does, in which it is the count before.
+local index, current, previous = elsewhere[k] or now_index, used - (weights[k] or 0), before[k] or 0
+reset = current > 0 and (index + 2) * span - now or previous > 0 and max(0, (index + 1) * span - now) or 0
+if cost > full then wait = NEVER
+elseif used + cost > full then
+  local free, oldest, begins, drained = full - cost - current, previous, index * span, nil
+  if free < 0 then free, oldest, begins = full - cost, current, begins + span end
+  -- @include kernels/sliding:drain
+  wait = max(0, begins + drained - now)
+end
 
 -- @part write
 local index, current, previous = elsewhere[k] or now_index, used - (weights[k] or 0), before[k] or 0
@@ -117,11 +133,9 @@ function makers.sliding()
     while true do
       local free = spec.limit - cost - whole_count(state, index)
       if free >= 0 then
-        local oldest = count_of(state, index - spec.buckets)
-        if free >= oldest then return max(now, index * sub_ticks) end
-        local product = sub_ticks * free
-        local drained = product < EXACT and floor(product / oldest) or mul_div(sub_ticks, free, oldest)
-        return max(now, index * sub_ticks + sub_ticks - drained)
+        local oldest, span, drained = count_of(state, index - spec.buckets), sub_ticks, nil
+        -- @include kernels/sliding:drain
+        return max(now, index * sub_ticks + drained)
       end
       index = index + 1
     end
