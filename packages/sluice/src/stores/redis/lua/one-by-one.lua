@@ -21,7 +21,8 @@ while at < charges_end do
   end
   for i = first, last_place, 2 do
     local k, cost, n = charges[i], charges[i + 1], limit_of[charges[i]]
-    local letter, _, full, step, span = unpack(plan[n])
+    local limit = plan[n]
+    local letter, full, step, span = limit[1], limit[3], limit[4], limit[5]
     -- The ticks until nothing is counted any more, and those until the charge fits.
     local reset, wait = found[last + n], 0
     if passes then

@@ -3,7 +3,7 @@ import type { Scripts } from '../wire/script.ts'
 
 export const SCRIPTS: Scripts = {
   decide: {
-    sha: 'a43aaffe0289a1cd9d3f32e3b5eb4e07156b1301',
+    sha: 'cf7d11694d0b445c2a19e72f3ddd924835fe0537',
     text: String.raw`local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local SPARE_SECONDS = 1
@@ -276,10 +276,15 @@ else
       local function ttl_text(ticks)
         return string.format('%d', max(0, ceil(ticks / 1000000)) + SPARE_SECONDS)
       end
+      local function fresh_from(kernel, state, spec, now)
+        if kernel.fresh_from then return kernel.fresh_from(state) end
+        local _, reset_at = kernel.describe(state, spec, now)
+        return reset_at
+      end
       local function write_state(k, state, spec)
         local kernel = kernel_of(spec.kind)
         if k > values and kernel.write_in_place(state, spec) then return end
-        local until_tick = kernel.kept_until(state, spec, now)
+        local until_tick = fresh_from(kernel, state, spec, now)
         call_redis('SETEX', keys[k], ttl_text(until_tick - now), kernel.letter .. kernel.write(state, until_tick))
       end
       function makers.bucket()
@@ -333,9 +338,6 @@ else
         end
         function kernel.span(spec)
           return ceil(spec.limit * spec.perRequest / spec.perTick)
-        end
-        function kernel.kept_until(state, spec, now)
-          return now + ceil(state.level / spec.perTick)
         end
         function kernel.copy(state)
           return { level = state.level, at = state.at, per_request = state.per_request, per_tick = state.per_tick }
@@ -413,7 +415,7 @@ else
         function kernel.span(spec)
           return spec.windowTicks > 0 and spec.windowTicks or 32 * 86400000000
         end
-        function kernel.kept_until(state)
+        function kernel.fresh_from(state)
           return state.open and state.end_at or 0
         end
         function kernel.copy(state)
@@ -524,10 +526,6 @@ else
         end
         function kernel.span(spec)
           return spec.subTicks * (spec.buckets + 1)
-        end
-        function kernel.kept_until(state, spec, now)
-          local _, reset_at = kernel.describe(state, spec, now)
-          return reset_at
         end
         function kernel.counted(state, spec, now)
           return used(state, spec, now)
@@ -641,10 +639,6 @@ else
         function kernel.span(spec)
           return spec.windowTicks
         end
-        function kernel.kept_until(state, spec, now)
-          local _, reset_at = kernel.describe(state, spec, now)
-          return reset_at
-        end
         function kernel.counted(state)
           return state.count
         end
@@ -752,10 +746,6 @@ else
         end
         function kernel.span(spec)
           return spec.ttlTicks
-        end
-        function kernel.kept_until(state, spec, now)
-          local _, reset_at = kernel.describe(state, spec, now)
-          return reset_at
         end
         function kernel.counted(state)
           return state.held
@@ -960,7 +950,7 @@ else
           return reset_at
         end
         local function kept_until(extra, kernel, state, spec, now, phase)
-          local tick = kernel.kept_until(state, spec, now)
+          local tick = fresh_from(kernel, state, spec, now)
           if extra.count > 0 then tick = max(tick, extras.reset_at(extra, kernel, state, spec, now, phase)) end
           if extra.resets > 0 then tick = max(tick, now + kernel.span(spec)) end
           return max(tick, extra.blocked_until, extra.forget_at)
@@ -1307,7 +1297,8 @@ else
       end
       for i = first, last_place, 2 do
         local k, cost, n = charges[i], charges[i + 1], limit_of[charges[i]]
-        local letter, _, full, step, span = unpack(plan[n])
+        local limit = plan[n]
+        local letter, full, step, span = limit[1], limit[3], limit[4], limit[5]
         local reset, wait = found[last + n], 0
         if passes then
           local used = found[k] + cost * step

@@ -180,7 +180,7 @@ do
 
   -- The tick until which a key must be kept: from then on a fresh key would behave the same.
   local function kept_until(extra, kernel, state, spec, now, phase)
-    local tick = kernel.kept_until(state, spec, now)
+    local tick = fresh_from(kernel, state, spec, now)
     if extra.count > 0 then tick = max(tick, extras.reset_at(extra, kernel, state, spec, now, phase)) end
     -- A charge from before a reset must not be refunded after it, so the reset is remembered as long as that could
     -- happen.

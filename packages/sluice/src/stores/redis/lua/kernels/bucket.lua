@@ -114,10 +114,6 @@ function makers.bucket()
     return ceil(spec.limit * spec.perRequest / spec.perTick)
   end
 
-  function kernel.kept_until(state, spec, now)
-    return now + ceil(state.level / spec.perTick)
-  end
-
   function kernel.copy(state)
     return { level = state.level, at = state.at, per_request = state.per_request, per_tick = state.per_tick }
   end

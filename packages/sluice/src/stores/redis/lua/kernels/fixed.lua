@@ -101,7 +101,7 @@ function makers.fixed()
     return spec.windowTicks > 0 and spec.windowTicks or 32 * 86400000000
   end
 
-  function kernel.kept_until(state)
+  function kernel.fresh_from(state)
     return state.open and state.end_at or 0
   end
 

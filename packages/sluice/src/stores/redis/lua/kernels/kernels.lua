@@ -15,7 +15,8 @@
 --   copy(state)                          one to try things out on
 --   numbers(state)                       what inspecting shows of it
 --   span(spec)                           how many ticks a charge can count at most
---   kept_until(state, spec, now)         the tick from which on a fresh state would do as well
+--   fresh_from(state)                    the tick from which on a fresh state would do as well, if that is not the one that
+--                                        `describe` says
 
 local makers = {}
 local made = {}
@@ -30,11 +31,18 @@ local function ttl_text(ticks)
   return string.format('%d', max(0, ceil(ticks / 1000000)) + SPARE_SECONDS)
 end
 
+-- The tick from which on a fresh state would do as well.
+local function fresh_from(kernel, state, spec, now)
+  if kernel.fresh_from then return kernel.fresh_from(state) end
+  local _, reset_at = kernel.describe(state, spec, now)
+  return reset_at
+end
+
 -- Writes only what is new of a log, if that is enough.
 local function write_state(k, state, spec)
   local kernel = kernel_of(spec.kind)
   if k > values and kernel.write_in_place(state, spec) then return end
-  local until_tick = kernel.kept_until(state, spec, now)
+  local until_tick = fresh_from(kernel, state, spec, now)
   call_redis('SETEX', keys[k], ttl_text(until_tick - now), kernel.letter .. kernel.write(state, until_tick))
 end
 

@@ -216,11 +216,6 @@ function makers.log()
     return spec.windowTicks
   end
 
-  function kernel.kept_until(state, spec, now)
-    local _, reset_at = kernel.describe(state, spec, now)
-    return reset_at
-  end
-
   function kernel.counted(state)
     return state.count
   end

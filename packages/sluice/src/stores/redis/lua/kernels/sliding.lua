@@ -185,11 +185,6 @@ function makers.sliding()
     return spec.subTicks * (spec.buckets + 1)
   end
 
-  function kernel.kept_until(state, spec, now)
-    local _, reset_at = kernel.describe(state, spec, now)
-    return reset_at
-  end
-
   function kernel.counted(state, spec, now)
     return used(state, spec, now)
   end

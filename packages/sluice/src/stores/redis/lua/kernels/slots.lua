@@ -85,11 +85,6 @@ function makers.slots()
     return spec.ttlTicks
   end
 
-  function kernel.kept_until(state, spec, now)
-    local _, reset_at = kernel.describe(state, spec, now)
-    return reset_at
-  end
-
   function kernel.counted(state)
     return state.held
   end
