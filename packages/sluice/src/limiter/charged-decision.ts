@@ -92,7 +92,7 @@ export class ChargedDecision implements ObservedDecision, Question {
   }
 
   get retryAfterMs(): number {
-    return this.allowed ? 0 : (this.binding!.retryAt - this.binding!.at) / TICKS_PER_MS
+    return this.allowed ? 0 : waitMs(this.binding!)
   }
 
   get limits(): readonly LimitState[] {
@@ -165,6 +165,14 @@ export function limitOf(charge: Charge): BoundLimit<never> {
   return charge.limit as BoundLimit<never>
 }
 
+/** A block `'forever'` is one of a century. Nothing that ends comes near. */
+const NEVER_MS = 1e12
+
+function waitMs({ retryAt, at }: Charge): number {
+  const ms = (retryAt - at) / TICKS_PER_MS
+  return ms < NEVER_MS ? ms : Infinity
+}
+
 function stateOf(charge: Charge): LimitState {
   return {
     name: limitOf(charge).name,
@@ -173,7 +181,7 @@ function stateOf(charge: Charge): LimitState {
     remaining: charge.remaining,
     resetAt: charge.resetAt / TICKS_PER_MS,
     resetAfterMs: (charge.resetAt - charge.at) / TICKS_PER_MS,
-    retryAfterMs: charge.allowed ? 0 : (charge.retryAt - charge.at) / TICKS_PER_MS,
+    retryAfterMs: charge.allowed ? 0 : waitMs(charge),
     shadow: charge.role !== ENFORCED,
     cached: charge.cached,
   }

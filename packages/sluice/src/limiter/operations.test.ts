@@ -59,7 +59,9 @@ test('a block for ever outlasts every window, and unblock ends it', () => {
   const subject = { user: 'a' }
   limiter.block(subject, { limit: 'burst', for: 'forever' })
   clock.advance(366 * 86_400_000 * 10)
-  expect(limiter.consume(subject)).toMatchObject({ allowed: false, reason: 'blocked', policy: 'burst' })
+  const refused = limiter.consume(subject)
+  expect(refused).toMatchObject({ allowed: false, reason: 'blocked', policy: 'burst', retryAfterMs: Infinity })
+  expect(refused.limits[0]?.retryAfterMs).toBe(Infinity)
   limiter.unblock(subject, { limit: 'burst' })
   expect(limiter.consume(subject).allowed).toBe(true)
 })

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { ask, askLater, type FakeRequest, leftIn, serve, statuses } from '../../fixtures/http/fake-exchange.ts'
+import {
+  ask,
+  askLater,
+  type FakeRequest,
+  headersOf,
+  leftIn,
+  serve,
+  statuses,
+} from '../../fixtures/http/fake-exchange.ts'
 import { type Any, codeOf } from '../../fixtures/limiter/misuse.ts'
 import { farMemory } from '../../fixtures/stores/far-memory.ts'
 import { fixedWindow } from '../../index.ts'
@@ -73,6 +81,9 @@ describe('a key is written as the limit gives it', () => {
     expect(leftIn(ask(guard, request))).toEqual({ caller: 3, other: 5 })
     guard.block({ ...target, for: '1h' })
     expect(ask(guard, request)?.decision).toMatchObject({ allowed: false, reason: 'blocked' })
+    guard.block({ ...target, for: 'forever' })
+    expect(headersOf(ask(guard, request))).not.toHaveProperty('Retry-After')
+    expect(headersOf(ask(guard, request)).RateLimit).toMatch(/^"caller";r=0,/)
     guard.unblock(target)
     expect(leftIn(ask(guard, request))).toMatchObject({ caller: 2 })
     guard.reset(target)

@@ -228,6 +228,6 @@ export class Guard {
 brand('Guard', Guard)
 
 const MADE_IN_HANDLER =
-  'guards are made one after the other and each is asked once, so nothing is limited; call rateLimit() outside of the handler'
+  'each guard is asked once before the next is made, so nothing is limited; call rateLimit() outside of the handler'
 const UNTRUSTED =
-  'X-Forwarded-For arrives from a peer that is not trusted, so it is not read and all behind that peer are one client; if it is your proxy, set trustProxy'
+  'X-Forwarded-For arrives from a peer that is not trusted, so all behind that peer are one client; if it is your proxy, set trustProxy'

@@ -80,8 +80,7 @@ export class TargetFinder {
     if (given !== undefined) return [policyOf(given)]
     const { all } = own as Partial<Plans>
     if (all !== undefined) return all
-    const advice = 'the limit chooses it for each request by a function'
-    throw expected('SLUICE_BAD_POLICY', `${where} with the policy that the key has now`, given, advice)
+    throw lacksPolicy(where)
   }
 
   private subject(limit: string, key: Key, policy: Policy | undefined, cost: number): RequestFacts {
@@ -142,8 +141,12 @@ export function finderFor(
 /** The states, if there is one in each layer. */
 export function oneEach(call: string, states: readonly TargetState[]): readonly TargetState[] {
   if (new Set(states.map(({ limit }) => limit)).size === states.length) return states
-  const where = `guard.${call}() with the policy that the key has now`
-  throw expected('SLUICE_BAD_POLICY', where, undefined, 'a plan is chosen for each request')
+  throw lacksPolicy(`guard.${call}()`)
+}
+
+function lacksPolicy(where: string): Error {
+  const what = `${where} with the policy that the key has now, since a function chooses it`
+  return expected('SLUICE_BAD_POLICY', what, undefined, "add policy: '100/m'")
 }
 
 /** The only state. */
