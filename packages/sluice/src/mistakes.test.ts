@@ -17,17 +17,9 @@ const mistakes: Record<string, [what: string, call: () => unknown, text: string]
     ['consume', () => limiter.consume('k', { costs: 5 }), "expected an option of consume, got 'costs'; write cost"],
     ['consume', () => limiter.consume('k', 5), 'expected options of consume as { cost }, got 5'],
     ['consume', () => limiter.consume(''), "expected a subject that is not empty, got ''"],
-    ['consume', () => limiter.consume(42), "expected a key as a string such as 'user:42', got 42"],
-    [
-      'consume',
-      () => limiter.consume(Promise.resolve('k')),
-      "expected a key as a string such as 'user:42', got a promise",
-    ],
-    [
-      'consume',
-      () => limiter.consume({ ip: '203.0.113.7' }),
-      "expected a key as a string such as 'user:42', got an object with ip",
-    ],
+    ['consume', () => limiter.consume(42), 'expected a key as a string, got 42'],
+    ['consume', () => limiter.consume(Promise.resolve('k')), 'expected a key as a string, got a promise'],
+    ['consume', () => limiter.consume({ ip: '203.0.113.7' }), 'expected a key as a string, got an object with ip'],
     ['cost', () => limiter.consume('k', { cost: '5' }), "expected a cost as a whole number, 0 or more, got '5'"],
     [
       'cost',
@@ -79,7 +71,7 @@ const mistakes: Record<string, [what: string, call: () => unknown, text: string]
     [
       'a list',
       () => createLimiter({ limits: [{}] } as Any),
-      "expected limits by name, at least one, got an array of 1; write { user: { policy: '100/m' } }",
+      'expected limits by name, at least one, got an array of 1; write { user: { … } }',
     ],
     [
       'a policy',

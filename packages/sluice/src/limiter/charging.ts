@@ -207,7 +207,7 @@ export function subjectKey(subject: unknown): string {
 }
 
 function badSubject(subject: unknown): Error {
-  const what = subject === '' ? 'a subject that is not empty' : "a key as a string such as 'user:42'"
+  const what = subject === '' ? 'a subject that is not empty' : 'a key as a string'
   return expected('SLUICE_BAD_KEY', what, subject)
 }
 

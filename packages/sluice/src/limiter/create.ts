@@ -46,7 +46,7 @@ export function noticed<S>(limiter: NamedLimiter<S>): NamedLimiter<S> {
   return limiter
 }
 
-const IN_CLUSTER = 'this worker of a cluster counts in its own memory, so each allows the whole limit; use redisStore()'
+const IN_CLUSTER = 'each worker of the cluster counts in its own memory and allows the whole limit; use redisStore()'
 
 /** Deno has no such workers, and asks for permission before it reads the environment. */
 function isClusterWorker(): boolean {

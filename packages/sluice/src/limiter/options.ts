@@ -31,7 +31,7 @@ export function checkLimiterOptions<S>(
   }
   if (store !== undefined) checkStore(store, 'a store')
   if (typeof limits !== 'object' || limits === null || Array.isArray(limits) || Object.keys(limits).length === 0) {
-    throw expected('SLUICE_BAD_OPTION', 'limits by name, at least one', limits, "write { user: { policy: '100/m' } }")
+    throw expected('SLUICE_BAD_OPTION', 'limits by name, at least one', limits, 'write { user: { … } }')
   }
 }
 

@@ -1,10 +1,11 @@
+import fastify from 'fastify'
 import { expectTypeOf, test } from 'vitest'
 import type { Decision } from '../../decision.ts'
 import { rateLimit as expressLimit } from '../express.ts'
-import { type FastifyOptions, rateLimit as fastifyLimit } from '../fastify.ts'
+import { type FastifyOptions, type FastifyView, rateLimit as fastifyLimit } from '../fastify.ts'
 import { rateLimit as fetchLimit } from '../fetch.ts'
 import { rateLimit as honoLimit } from '../hono.ts'
-import { all, createGuard, ip, plans, type RequestView, user } from '../index.ts'
+import { all, createGuard, firstOf, ip, plans, type RequestView, route, user, userAgent } from '../index.ts'
 import { rateLimit as koaLimit } from '../koa.ts'
 import { RateLimitModule } from '../nest.ts'
 import { rateLimit as nodeLimit } from '../node.ts'
@@ -57,6 +58,34 @@ test('in Express, r is a Request', () => {
   })
   // @ts-expect-error
   expressLimit({ policy: '1/m', key: user(r => r.nothing) })
+  // In any order, and in one another.
+  expressLimit({
+    policy: '1/m',
+    key: all(
+      ip(),
+      route(),
+      userAgent(),
+      user(r => r.customer?.id),
+    ),
+  })
+  expressLimit({
+    policy: '1/m',
+    key: firstOf(
+      all(
+        ip(),
+        user(r => r.customer?.id),
+      ),
+      ip(),
+    ),
+  })
+  expressLimit({
+    policy: '1/m',
+    key: all(
+      ip(),
+      // @ts-expect-error
+      user(r => r.nothing),
+    ),
+  })
   // @ts-expect-error
   expressLimit({ policy: plans({ free: '1/m' }, r => r.nothing) })
 })
@@ -70,6 +99,11 @@ test('in Fastify, r is a FastifyRequest', () => {
     when: r => r.nothing,
   }
   expectTypeOf(fastifyLimit).parameter(1).toEqualTypeOf<FastifyOptions>()
+  // Inside of `register` TypeScript hands functions of options the type, but not those of a helper.
+  fastify().register(fastifyLimit, {
+    policy: r => (r.customer === undefined ? '1/m' : '2/m'),
+    key: user((r: FastifyView) => r.customer?.id),
+  })
   return options
 })
 

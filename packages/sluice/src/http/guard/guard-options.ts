@@ -144,7 +144,7 @@ function checkNames(given: GuardOptions, known: readonly string[]): GuardOptions
 /** The limits by their names, without options that are `undefined`. */
 export function checkedLimits(limits: GuardLimits): GuardLimits {
   if (typeof limits !== 'object' || limits === null || Array.isArray(limits) || Object.keys(limits).length === 0) {
-    throw expected('SLUICE_BAD_OPTION', 'limits by name, at least one', limits, "write { user: { policy: '100/m' } }")
+    throw expected('SLUICE_BAD_OPTION', 'limits by name, at least one', limits, 'write { user: { … } }')
   }
   return Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, checkedLimit(name, limit)]))
 }

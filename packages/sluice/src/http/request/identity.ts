@@ -55,18 +55,18 @@ export function ofKind<R>(
 }
 
 /** The client's address. */
-export function ip(): Identity {
-  return new Identity(facts => facts.ip, ADDRESS)
+export function ip<R = RequestView>(): Identity<R> {
+  return new Identity<R>(facts => facts.ip, ADDRESS)
 }
 
 /** The `User-Agent` header. Any client can change it, so use it only together with the address: `all(ip(), userAgent())`. */
-export function userAgent(): Identity {
+export function userAgent<R = RequestView>(): Identity<R> {
   return ofKind('agent', facts => named('agent', facts.header('user-agent')))
 }
 
 /** The template of the route (`/orders/:id`). All requests that match no route share one key. */
-export function route(): Identity {
-  return new Identity(facts => `route:${facts.route ?? ''}`, {
+export function route<R = RequestView>(): Identity<R> {
+  return new Identity<R>(facts => `route:${facts.route ?? ''}`, {
     example: "'route:/orders/:id'",
     read: written => (typeof written === 'string' && written.startsWith('route:') ? written : undefined),
   })
