@@ -48,8 +48,10 @@ export function noticed<S>(limiter: NamedLimiter<S>): NamedLimiter<S> {
 
 const IN_CLUSTER = 'each worker of the cluster counts in its own memory and allows the whole limit; use redisStore()'
 
-/** Deno has no such workers, and asks for permission before it reads the environment. */
+/** Asked of Node's own module, since a worker takes the variable that tells it from its environment when it starts. */
 function isClusterWorker(): boolean {
-  const host = globalThis as { Deno?: unknown; process?: { env?: Record<string, string | undefined> } }
-  return host.Deno === undefined && host.process?.env?.NODE_UNIQUE_ID !== undefined
+  const { process } = globalThis as {
+    process?: { getBuiltinModule?(name: string): { isWorker?: boolean } | undefined }
+  }
+  return process?.getBuiltinModule?.('cluster')?.isWorker === true
 }

@@ -1,10 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { createLimiter, type LimiterEvent, memoryStore, slidingLog, slidingWindow } from '../index.ts'
-import { fakeClock, simulatedStore } from '../testing/index.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
-  vi.unstubAllEnvs()
 })
 
 const small = slidingWindow({ limit: 32, window: '1m' })
@@ -44,17 +42,6 @@ test.each([
   const events: LimiterEvent[] = []
   createLimiter(policy, { onEvent: event => events.push(event) }).consume('a')
   expect(events).toEqual([])
-})
-
-test('a worker of a cluster that counts in its own memory is told of it', () => {
-  vi.stubEnv('NODE_UNIQUE_ID', '3')
-  const events: LimiterEvent[] = []
-  const onEvent = (event: LimiterEvent) => events.push(event)
-  createLimiter('100/m', { onEvent })
-  createLimiter('100/m', { onEvent, store: simulatedStore({ clock: fakeClock() }) })
-  expect(events).toMatchObject([
-    { code: 'SLUICE_MEMORY_IN_CLUSTER', message: expect.stringMatching(/; use redisStore\(\)$/) },
-  ])
 })
 
 test('two limiters that count in the same place are noticed', () => {

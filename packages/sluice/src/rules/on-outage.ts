@@ -1,4 +1,4 @@
-import { createLimiter } from '../limiter/create.ts'
+import { NamedLimiter } from '../limiter/named-limiter.ts'
 import type { OnOutage } from '../limiter/outage/on-outage.ts'
 import type { Policy } from '../policy.ts'
 import { readPlanPolicy } from './attributes/policies.ts'
@@ -24,7 +24,7 @@ export function readOnOutage(node: ConfigNode): OnOutage | undefined {
 /** Reports an `on_outage` that does not fit its policy. */
 export function checkOnOutage(node: ConfigNode, limit: string, onOutage: OnOutage, policy: Policy): void {
   // The limiter checks whether they fit.
-  node.attempt(() => createLimiter({ limits: { [limit]: { policy, onOutage } } }))
+  node.attempt(() => new NamedLimiter({}, { [limit]: { policy, onOutage } }, false))
 }
 
 /** `local`, `local at a share of 0.2`, `local at 20 in 1m (sliding log)`. */

@@ -16,7 +16,6 @@ const many = (request: FakeRequest, times: number) => Array.from({ length: times
 
 afterEach(() => {
   vi.restoreAllMocks()
-  vi.unstubAllEnvs()
 })
 
 describe('X-Forwarded-For', () => {
@@ -91,11 +90,6 @@ test('guards that are made together, and asked afterwards, are not', () => {
   const guards = Array.from({ length: 30 }, () => createGuard({ policy: '100/m', onEvent }))
   for (const guard of guards) statuses(guard, 2)
   expect(events).toEqual([])
-})
-
-test('a worker of a cluster that counts in its own memory is noticed', () => {
-  vi.stubEnv('NODE_UNIQUE_ID', '3')
-  expect(warned({})).toEqual([expect.stringContaining('SLUICE_MEMORY_IN_CLUSTER')])
 })
 
 describe('a function that fails', () => {

@@ -1,8 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Decision } from '../../decision.ts'
 import { expected } from '../../errors.ts'
-import { createLimiter } from '../../limiter/create.ts'
-import type { Limiter } from '../../limiter/limiter.ts'
+import { NamedLimiter } from '../../limiter/named-limiter.ts'
 import { type PolicyLike, policyOf } from '../../policy.ts'
 import type { RequestFacts } from '../request/request-facts.ts'
 
@@ -14,14 +13,14 @@ export type PreflightOption = PolicyLike | 'count'
  * any client can send one, so they are not free either. Always in this process: they are not worth a call to a store.
  */
 export class Preflights {
-  private readonly limiter: Limiter<RequestFacts, 'sync'>
+  private readonly limiter: NamedLimiter<RequestFacts, 'sync'>
 
   constructor(policy: PolicyLike, clock: Clock) {
     const { kind } = policyOf(policy)
     if (kind === 'concurrency') {
       throw expected('SLUICE_NOT_SUPPORTED', 'preflight as a rate, a window or a bucket', kind)
     }
-    this.limiter = createLimiter<RequestFacts>({ clock, limits: { preflight: { policy, key: facts => facts.ip } } })
+    this.limiter = new NamedLimiter({ clock }, { preflight: { policy, key: facts => facts.ip } }, false)
   }
 
   decide(facts: RequestFacts): Decision {

@@ -1,5 +1,5 @@
-import { createLimiter } from '../../limiter/create.ts'
 import type { LimitMode, LimitOptions } from '../../limiter/limits.ts'
+import { NamedLimiter } from '../../limiter/named-limiter.ts'
 import type { OnOutage } from '../../limiter/outage/on-outage.ts'
 import type { Policy } from '../../policy.ts'
 import type { ConfigNode } from '../config-node.ts'
@@ -99,6 +99,6 @@ function readCost(node: ConfigNode): number | string | undefined {
 function readBlock(node: ConfigNode, limit: string): RuleLimit['blockFor'] {
   const blockFor = node.value as NonNullable<RuleLimit['blockFor']>
   // The limiter checks the block options itself.
-  const tried = node.attempt(() => createLimiter({ limits: { [limit]: { policy: '1/s', blockFor } } }))
+  const tried = node.attempt(() => new NamedLimiter({}, { [limit]: { policy: '1/s', blockFor } }, false))
   return tried && blockFor
 }
