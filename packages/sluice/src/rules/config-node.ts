@@ -47,9 +47,17 @@ export class ConfigNode {
     for (const [name, member] of Object.entries(value)) {
       const node = new ConfigNode(member, [...this.path, name], this.file, this.mistakes)
       if (known === undefined || known.includes(name)) members.set(name, node)
-      else node.wrongName(`one of ${known.join(', ')}`, meantName(name, known))
+      else node.unknownName(name, known)
     }
     return members
+  }
+
+  /** Names the one that was meant, or else all that there are. */
+  private unknownName(name: string, known: readonly string[]): undefined {
+    const meant = nearestName(name, known)
+    return meant === undefined
+      ? this.wrongName(`one of ${known.join(', ')}`)
+      : this.wrongName('a known name', `write ${meant}`)
   }
 
   /** The items of a list that is not empty. */
@@ -114,9 +122,4 @@ export function readFiles<T>(files: readonly unknown[], read: (nodes: readonly C
 
 function isScalar(value: unknown): value is number | boolean {
   return typeof value === 'number' || typeof value === 'boolean'
-}
-
-function meantName(name: string, known: readonly string[]): string | undefined {
-  const meant = nearestName(name, known)
-  return meant && `write ${meant}`
 }

@@ -117,12 +117,7 @@ describe('what is wrong is told, all of it', () => {
     [{}, ['limits: expected a map of named limits, got undefined']],
     [{ limits: {} }, ['limits: expected at least one limit, got an object with no properties']],
     [{ limits: { '': IP } }, ["limits: expected a limit with a name, got ''"]],
-    [
-      { limit: {}, limits: { ip: IP } },
-      [
-        "the file: expected one of store, name, prefix, trusted_proxies, attributes, allow, deny, limits, got 'limit'; write limits",
-      ],
-    ],
+    [{ limit: {}, limits: { ip: IP } }, ["the file: expected a known name, got 'limit'; write limits"]],
     [
       { domain: 'edge', descriptors: [] },
       [
@@ -155,20 +150,9 @@ describe('what is wrong is told, all of it', () => {
     ],
     [
       one({ key: 'ip', 'sliding-windw': '60/1m' }),
-      [
-        'limits.one: expected one of key, when, cost, mode, replaces, on_outage, block_for, quiet, plans, ' +
-          'sliding-window, token-bucket, leaky-bucket, gcra, fixed-window, sliding-log, concurrency, ' +
-          "got 'sliding-windw'; write sliding-window",
-      ],
+      ["limits.one: expected a known name, got 'sliding-windw'; write sliding-window"],
     ],
-    [
-      one({ ...IP, onOutage: 'open' }),
-      [
-        'limits.one: expected one of key, when, cost, mode, replaces, on_outage, block_for, quiet, plans, ' +
-          'sliding-window, token-bucket, leaky-bucket, gcra, fixed-window, sliding-log, concurrency, ' +
-          "got 'onOutage'; write on_outage",
-      ],
-    ],
+    [one({ ...IP, onOutage: 'open' }), ["limits.one: expected a known name, got 'onOutage'; write on_outage"]],
     [
       one({ ...IP, gcra: { rate: '1/s', burst: 1 } }),
       ["limits.one: expected one policy beside sliding-window, got 'gcra'; make a second limit: both will apply"],

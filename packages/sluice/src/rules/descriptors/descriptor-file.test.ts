@@ -113,8 +113,7 @@ describe('what is wrong is told, all of it', () => {
     [
       file({ key: 'k', value: {}, shadow_mode: 'yes', metadata: 7, ratelimit: {} }),
       [
-        'descriptors[0]: expected one of key, value, rate_limit, rate_limits, descriptors, metadata, shadow_mode, ' +
-          "quota_mode, detailed_metric, value_to_metric, share_threshold, overdraw, got 'ratelimit'; write rate_limit",
+        "descriptors[0]: expected a known name, got 'ratelimit'; write rate_limit",
         'descriptors[0].value: expected a value as text, got an object with no properties',
         'descriptors[0].metadata: expected a map, got 7',
         "descriptors[0].shadow_mode: expected true or false, got 'yes'",
@@ -173,7 +172,7 @@ describe('what is wrong is told, all of it', () => {
         "descriptors[0].rate_limit.replaces[1].name: expected the name of a rule, got ''",
         'descriptors[0].rate_limit.replaces[2].name: expected the name of a rule, got undefined',
         "descriptors[0].rate_limit.replaces[3]: expected a list of { name }, got 'b'",
-        "descriptors[0].rate_limit.replaces[4]: expected one of name, got 'nme'; write name",
+        "descriptors[0].rate_limit.replaces[4]: expected a known name, got 'nme'; write name",
         'descriptors[0].rate_limit.replaces[4].name: expected the name of a rule, got undefined',
       ],
     ],
