@@ -166,7 +166,7 @@ test.each([
      export const limiter = createLimiter(slidingWindow({ limit: 100, window: '1m' }))`,
   ],
   [
-    50,
+    51,
     ['algorithms', 'http', 'limiter', 'stores', 'stores/memory'],
     `import { rateLimit } from 'sluice/fetch'
      export const guard = rateLimit({ policy: '100/m' })`,
