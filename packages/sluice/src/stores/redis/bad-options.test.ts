@@ -40,7 +40,7 @@ describe('an option that cannot be meant is refused where it is passed', () => {
   const duration = 'SLUICE_BAD_DURATION'
   const mistakes: [Any, string, string][] = [
     [{ deadLine: 10 }, option, "'deadLine'"],
-    [{ retries: 3 }, option, 'expected redisStore options deadline, connectWait'],
+    [{ retries: 3 }, option, "an option of redisStore, got 'retries'; known are deadline, connectWait"],
     [{ deadline: 0 }, duration, 'redisStore deadline'],
     [{ deadline: -1 }, duration, 'redisStore deadline'],
     [{ deadline: 'soon' }, duration, "'soon'"],
