@@ -152,7 +152,7 @@ export const limiterFaults: readonly Fault[] = [
     part: 'limiter',
     says: 'retryAfterMs is rounded down to a whole millisecond',
     file: 'limiter/charged-decision.ts',
-    find: 'this.allowed ? 0 : (this.binding!.retryAt - this.binding!.at) / TICKS_PER_MS',
-    replace: 'this.allowed ? 0 : Math.floor((this.binding!.retryAt - this.binding!.at) / TICKS_PER_MS)',
+    find: '(retryAt - at) / TICKS_PER_MS',
+    replace: 'Math.floor((retryAt - at) / TICKS_PER_MS)',
   },
 ]
