@@ -6,7 +6,8 @@ import { createLimiter, fixedWindow, slidingWindow, tokenBucket } from './index.
 const limiter: Any = createLimiter('100/m')
 const ofUsers = (own: Any) => createLimiter({ limits: { user: { policy: '100/m', key: () => 'x', ...own } } }) as Any
 const guard = (options: Any) => createGuard({ policy: '5/m', ...options })
-const CREATE = "expected a policy such as tokenBucket({ capacity: 100, refill: '10/s' }) or '100/m'"
+const CREATE = 'expected a policy, then options, got'
+const FIRST = "; write createLimiter('100/m', { store })"
 const LOOK_UP = 'look it up before the call, or give the limiter a remote store'
 const DURATION = "to be a duration from 1ms to 366d (such as '250ms', '10s', '15m', '1h', '30d')"
 const POLICY = "write policy: '100/m'"
@@ -50,13 +51,13 @@ const mistakes: Record<string, [what: string, call: () => unknown, text: string]
     [
       'createLimiter',
       () => createLimiter({ points: 5, duration: 1 } as Any),
-      `${CREATE}, got an object with points, duration`,
+      `${CREATE} an object with points, duration${FIRST}`,
     ],
-    ['createLimiter', () => createLimiter({ throttlers: [] } as Any), `${CREATE}, got an object with throttlers`],
+    ['createLimiter', () => createLimiter({ throttlers: [] } as Any), `${CREATE} an object with throttlers${FIRST}`],
     [
       'createLimiter',
       () => createLimiter({ policy: '5/m', name: 'api' } as Any),
-      `${CREATE}, got an object with policy, name`,
+      `${CREATE} an object with policy, name${FIRST}`,
     ],
     [
       'createLimiter',

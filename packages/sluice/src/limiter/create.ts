@@ -19,9 +19,14 @@ export function createLimiter<S>(
   first: PolicyLike | Layers | NamedLimits<S>,
   second?: LoneLimitOptions,
 ): Limiter<string, Mode> | Limiter<S, Mode> {
-  if (typeof first === 'object' && first !== null && 'limits' in first) {
-    if (second !== undefined) throw expected('SLUICE_BAD_OPTION', 'one object of options beside limits', second)
-    return noticed(new NamedLimiter<S>(first, first.limits, false))
+  if (typeof first === 'object' && first !== null && !isLayers(first)) {
+    if ('limits' in first) {
+      if (second !== undefined) throw expected('SLUICE_BAD_OPTION', 'one object of options beside limits', second)
+      return noticed(new NamedLimiter<S>(first, first.limits, false))
+    }
+    if (!('kind' in first)) {
+      throw expected('SLUICE_BAD_POLICY', 'a policy, then options', first, "write createLimiter('100/m', { store })")
+    }
   }
   const onOutage = second?.onOutage
   const own = onOutage === undefined ? {} : { onOutage }
