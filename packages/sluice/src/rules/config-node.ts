@@ -52,7 +52,7 @@ export class ConfigNode {
     return members
   }
 
-  /** Names the one that was meant, or else all that there are. */
+  /** Reports an unknown name: suggests the nearest known name, or lists all of them if none is near. */
   private unknownName(name: string, known: readonly string[]): undefined {
     const meant = nearestName(name, known)
     return meant === undefined

@@ -2,8 +2,8 @@ import { expected } from '../../errors.ts'
 
 /**
  * What is known about a request: `{ ip: '203.0.113.7', user: '42', route: '/search' }`. A list holds several values of
- * one attribute, if servers may read it differently. A limit applies if one of them matches, and counts by that one or
- * by the first.
+ * one attribute, for example a path that servers may read in different ways. A condition holds if one of the values
+ * meets it. The limit counts by that value; without a condition on the attribute it counts by the first value.
  */
 export type Attributes = Readonly<Record<string, string | number | readonly string[]>>
 

@@ -10,7 +10,7 @@ export interface Explanation {
   readonly applies: boolean
   readonly why: string
   readonly mode: LimitMode
-  /** By what requests are counted together: `user=42`, or `everybody`. */
+  /** The key that the request is counted under: `user=42`, or `everybody`. */
   readonly key?: string
   readonly policy?: string
   readonly cost?: number

@@ -11,7 +11,7 @@ import { ALGORITHM_NAMES, readPolicy } from './policies.ts'
 /** One limit of a rules file, checked. */
 export interface RuleLimit {
   readonly name: string
-  /** The attributes by which requests are counted together; if there are none, all requests are. */
+  /** Requests with equal values of these attributes are counted together. Without attributes, all requests are. */
   readonly key: readonly string[]
   /** All conditions must hold. */
   readonly when: readonly Condition[]
@@ -66,7 +66,7 @@ function readPolicyOf(node: ConfigNode, members: ReadonlyMap<string, ConfigNode>
   const named = POLICY_NAMES.filter(name => members.has(name))
   const [name, ...others] = named
   if (name === undefined) {
-    // An unknown name was reported already, and is most likely the policy's.
+    // `members` has reported any unknown name. It is most likely a misspelt policy, so do not report that as well.
     const misspelt = members.size < Object.keys(node.value as object).length
     return misspelt ? undefined : node.wrong(`a limit with one of ${POLICY_NAMES.join(', ')}`)
   }

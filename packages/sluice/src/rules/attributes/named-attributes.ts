@@ -23,8 +23,8 @@ export function namedAttributes({ limits, attributes, allow, deny }: Rules): Rea
 }
 
 /**
- * Refuses a subject with an attribute that no rule names: a misspelt one would make its limit not apply. `beside` are the
- * names that the caller has taken out of the subject before, since one of them may have been meant.
+ * Refuses a subject with an attribute that no rule names: if the name is misspelt, its limit would not apply. `beside`
+ * lists the names that the caller has already taken out of the subject, so that the error can suggest them too.
  */
 export function checkAttributes(subject: Attributes, named: ReadonlySet<string>, beside: readonly string[] = []): void {
   for (const name of Object.keys(subject)) {

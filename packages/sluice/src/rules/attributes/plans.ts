@@ -34,7 +34,7 @@ function isConcurrency(policy: Policy): boolean {
   return policy.kind === 'concurrency'
 }
 
-/** Whether it admits less in the long run, or as much in the long run but less at once. */
+/** Whether `a` admits less than `b` in the long run, or as much in the long run but less at once. */
 function isStricter(a: Policy, b: Policy): boolean {
   const [rateA, rateB] = [perMs(a), perMs(b)]
   return rateA !== rateB ? rateA < rateB : limitOfPolicy(a) < limitOfPolicy(b)

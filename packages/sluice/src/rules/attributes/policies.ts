@@ -32,9 +32,9 @@ const OPTIONS: Readonly<Record<string, (node: ConfigNode) => unknown>> = {
 interface Algorithm {
   readonly required: readonly string[]
   readonly optional: readonly string[]
-  /** Whether it may also be written as a rate, `60/1m`. */
+  /** Whether a rules file may also write this policy as a rate, `60/1m`. */
   readonly byRate: boolean
-  // The options are checked before they get here, and again by the factory.
+  // The caller checks the options by the lists above, and the factory checks their values again.
   make(options: never): Policy
 }
 

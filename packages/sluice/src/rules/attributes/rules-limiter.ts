@@ -49,8 +49,8 @@ export function rulesLimiter(parsed: unknown, given: RulesOptions<LimiterMode> =
   const named = namedAttributes(rules)
   const modes = new Map(rules.limits.map(limit => [limit.name, limit.mode]))
   const limits = rules.limits.map(limit => [limit.name, limitOptions(limit, modes)] as const)
-  // Not made by `createLimiter`, which would warn of two limiters of one name: the old rules are in use while new ones
-  // are read.
+  // `createLimiter` would warn about two limiters with one name, because the old rules stay in use while new ones are
+  // read.
   const limiter = new NamedLimiter<Attributes, LimiterMode>(
     { ...options, name, prefix },
     Object.fromEntries(limits),

@@ -8,7 +8,7 @@ export type Domains = ReadonlyMap<string, Level>
 
 const FLAGS = ['shadow_mode', 'quota_mode', 'detailed_metric', 'value_to_metric', 'share_threshold', 'overdraw']
 const MEMBERS = ['key', 'value', 'rate_limit', 'rate_limits', 'descriptors', 'metadata', ...FLAGS]
-/** A depth that no request reaches. It bounds a file that contains itself. */
+/** No request has this many entries. The bound stops the reader if an alias makes a file contain itself. */
 const DEEPEST = 64
 
 export interface DescriptorFileOptions {

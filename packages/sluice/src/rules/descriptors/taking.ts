@@ -27,8 +27,9 @@ export function quotasAreOver(decided: readonly Decided[]): boolean {
 }
 
 /**
- * Takes all batches or none. Nearly always there is one batch and one call. With several, what was taken is refunded if
- * a later one is refused, as across the slots of a cluster, so no limit admits too much.
+ * Takes all batches or none. Nearly always there is one batch and one call. With several, a refused batch makes it
+ * refund the batches before, so no limit admits too much. A decision across several slots of a cluster works the same
+ * way.
  */
 function takeTogether(limiter: BatchLimiter, batches: readonly HitBatch[]): Maybe<Decided[]> {
   return batches.length === 1 ? takeLone(limiter, batches[0]!) : takeSeveral(limiter, batches, [])
