@@ -19,7 +19,7 @@ export interface Options {
   windowMs: number
   limit: PerRequest<number>
   max: PerRequest<number>
-  // biome-ignore lint/suspicious/noExplicitAny: so it is in express-rate-limit; whatever `response.send` takes.
+  // biome-ignore lint/suspicious/noExplicitAny: as in express-rate-limit: anything that `response.send` takes.
   message: PerRequest<any>
   statusCode: number
   legacyHeaders: boolean

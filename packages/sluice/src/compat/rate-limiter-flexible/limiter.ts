@@ -94,15 +94,15 @@ export abstract class WindowRateLimiter {
     return this.now(key)
   }
 
-  /** 0 seconds means for ever. */
+  /** `duration` is in seconds; 0 means for ever. */
   async block(key: string | number, duration: number): Promise<RateLimiterRes> {
     await this.limiter.block(String(key), { for: duration === 0 ? 'forever' : seconds(duration) })
     return this.now(key)
   }
 
   /**
-   * Sets the consumed points in a window that begins now. A window of another length than the limiter's must be full:
-   * it becomes a block.
+   * Sets the consumed points in a window that begins now. With another `duration` than the limiter's, the points must
+   * use up the limit, and the key is blocked for that duration.
    */
   async set(key: string | number, points: number, duration = this.duration): Promise<RateLimiterRes> {
     if (!Number.isSafeInteger(points) || points < 0) throw expected('SLUICE_BAD_COST', 'points of 0 or more', points)

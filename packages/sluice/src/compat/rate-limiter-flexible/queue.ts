@@ -15,7 +15,8 @@ interface Line {
   calls: number
   waiting: number
   /**
-   * Resolves when the last call has passed, waits or was refused. Only then the next one is tried, so none overtakes.
+   * Resolves when the last call has passed, was refused or began to wait. The next call is tried only then, so that no
+   * call overtakes another.
    */
   entered: Promise<unknown>
 }
