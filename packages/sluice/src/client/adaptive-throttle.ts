@@ -1,7 +1,7 @@
 import { CallRefused } from './call-refused.ts'
 
 export interface AdaptiveThrottleOptions {
-  /** Send up to so many times what the server accepts. 2 by default: half of what is sent may be refused. */
+  /** Sends at most `k` times as many calls as the server accepts. 2 by default: half of them may be refused. */
   k?: number
 }
 

@@ -15,7 +15,7 @@ export interface BackoffOptions {
   random?: () => number
 }
 
-/** Milliseconds to wait before retry number `attempt`, counted from 0, where the server has not said how long. */
+/** Milliseconds to wait before retry number `attempt`, counted from 0, if the server has not said how long. */
 export function backoff(attempt: number, options: BackoffOptions = {}): number {
   if (!Number.isSafeInteger(attempt) || attempt < 0)
     throw expected('SLUICE_BAD_OPTION', 'attempt as 0, 1, 2 …', attempt)

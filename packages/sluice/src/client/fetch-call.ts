@@ -32,7 +32,7 @@ export interface FetchContext {
 /** Jitter is added to the wait the server asked for, never subtracted: at most this share of it, and at most this long. */
 const JITTER_SHARE = 0.1
 const JITTER_MAX_MS = 1000
-/** GitHub asks for at least a minute where a secondary limit does not say how long. */
+/** GitHub asks for at least a minute if a secondary limit does not say how long. */
 const SECONDARY_MS = 60_000
 
 /** One call, from the first wait to the last answer. */
@@ -275,7 +275,7 @@ interface Result {
   readonly delayMs: number
 }
 
-/** Durations are whole ticks. */
+/** Drops the fraction, because a `Duration` must be a whole number of ticks. */
 function wholeMs(ms: number): number {
   return Math.floor(ms)
 }

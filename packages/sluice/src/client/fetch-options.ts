@@ -25,9 +25,9 @@ export type FetchEvent =
       readonly retryAt: number
       readonly secondary: boolean
     }
-  /** A request is sent again. `status` is 0 where there was no answer. */
+  /** A request is sent again. `status` is 0 if there was no answer. */
   | { readonly type: 'retry'; readonly origin: string; readonly attempt: number; readonly status: number }
-  /** The request could be retried, but will not be, and why. */
+  /** A request failed and will not be sent again. `because` says why. */
   | {
       readonly type: 'gave-up'
       readonly origin: string
@@ -52,7 +52,7 @@ export interface FetchOptions {
   deadline?: Duration
   /** 3 by default. */
   maxRetries?: number
-  /** How to wait where the server has not said how long. Full jitter by default. */
+  /** How to wait if the server has not said how long. Full jitter by default. */
   backoff?: Omit<BackoffOptions, 'previousMs' | 'random'>
   /** Stops sending most calls to a server that refuses most of them. Off by default. */
   adaptiveThrottle?: boolean | AdaptiveThrottleOptions

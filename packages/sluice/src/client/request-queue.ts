@@ -25,21 +25,21 @@ const PROBE_MS = 1000
  * holds for all of them: a refusal pauses the whole queue.
  *
  * `left` is never too high. Every request sent lowers it, and so can an answer; an answer cannot raise it, because the server
- * may not have counted the requests that are still under way. It rises when nothing is under way, and after a reset.
+ * may not have counted the requests that are still under way. It rises when no request is under way, and after a reset.
  */
 export class RequestQueue {
   private readonly clock: Clock
   private readonly waiters = new Set<HeldRequest>()
   private readonly refill = new RefillRate()
   private left = Infinity
-  /** The lowest `remaining` in an answer since nothing was last under way. */
+  /** The lowest `remaining` in any answer since the queue last had no request under way. */
   private lowest = Infinity
-  /** Until then, `left` holds. */
+  /** When the limit resets, epoch milliseconds. `left` is valid until then. */
   private resetAt = Infinity
   private closedUntil = 0
   private underWay = 0
   private period = 0
-  /** The request that asks what is left after a reset: to be sent next, or sent. */
+  /** After a reset one request asks what is left. `'wanted'`: the next one will; `'out'`: it is under way. */
   private probe: 'none' | 'wanted' | 'out' = 'none'
   private probedUntil = 0
   private cancelTimer: (() => void) | undefined
@@ -66,7 +66,7 @@ export class RequestQueue {
     return this.waiters.size === 0 && this.hasRoom(this.clock.now()) ? this.take() : undefined
   }
 
-  /** The shortest wait that is possible by what is known now. */
+  /** How long the next request must wait, as far as is known now: it may have to wait longer. */
   get waitMs(): number {
     return Math.max(0, this.opensAt() - this.clock.now())
   }

@@ -9,7 +9,7 @@ export interface Target {
   readonly method: string
 }
 
-/** A request and the queues it waits in: that of its origin and, where the server named one, that of its bucket. */
+/** A request and the queues it waits in: that of its origin and, if the server named a bucket, that of the bucket. */
 export interface QueuedRequest {
   readonly target: Target
   readonly origin: RequestQueue

@@ -63,7 +63,7 @@ interface KeptOptions {
 /** A call that waits to start. Very many may, so it is kept small: `resolve` is all it keeps of its promise. */
 class ShapedCall {
   readonly shaper: Shaper
-  /** When it came; 0 where it may wait for ever. */
+  /** When the call came; 0 if it may wait for ever. */
   readonly since: number
   slot: Slot
   private readonly args: unknown[]
@@ -106,7 +106,7 @@ class ShapedCall {
 /** A start that a call waits for. Its owner may change: when the time comes, the first call in the queue takes it. */
 class Slot extends Waiter {
   owner: ShapedCall | undefined
-  /** Whom the start was promised, in time. */
+  /** The call that booked this start. The start is before the end of its `maxWait`. */
   readonly booker: ShapedCall
 
   constructor(booker: ShapedCall) {
@@ -115,7 +115,7 @@ class Slot extends Waiter {
     this.booker = booker
   }
 
-  // Later, as by a promise: what a call does must not run in the midst of the limiter's work.
+  // In a microtask, as a promise would: the user's function must not run in the middle of the limiter's work.
   decided(decision: ChargedDecision): void {
     queueMicrotask(() => this.booker.shaper.decided(this, decision))
   }
@@ -265,7 +265,7 @@ class Shaper {
     owner.slot = first.slot
   }
 
-  /** `booker` starts in any case: its slot is in time, even where the timer rings a moment late. */
+  /** `booker` is never refused as too old: its slot was in time, even if the timer rings a moment late. */
   private startNext(booker?: ShapedCall): ShapedCall | undefined {
     if (this.ready === 0 || this.running >= this.concurrency) return undefined
     const call = this.next(booker)
@@ -282,7 +282,7 @@ class Shaper {
     return call
   }
 
-  /** The first call that is not too old. A call that others of higher priority overtook for too long is refused. */
+  /** The first call that is not too old. Refuses each call that calls of higher priority kept waiting too long. */
   private next(booker: ShapedCall | undefined): ShapedCall | undefined {
     for (let call = this.queue.shift(); call !== undefined; call = this.queue.shift()) {
       const ageMs = this.clock.now() - call.since

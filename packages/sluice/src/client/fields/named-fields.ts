@@ -14,7 +14,7 @@ interface NamedLimitFields {
   limit?: number
   remaining?: number
   resetAt?: number
-  /** From a wait, which is finer than a time of day and needs no clock: used instead of `resetAt`. */
+  /** The reset as computed from a wait. It replaces `resetAt`: a wait is finer than a date and needs no clock. */
   resetAfterAt?: number
 }
 

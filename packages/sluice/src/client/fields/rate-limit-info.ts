@@ -14,7 +14,7 @@ export interface ToldLimit {
 }
 
 export interface RateLimitInfo {
-  /** Of the binding limit, as are `remaining` and `resetAt`: the one with the least left, then the latest reset. */
+  /** `limit`, `remaining` and `resetAt` are those of the limit with the least left, then the latest reset. */
   readonly limit: number | undefined
   readonly remaining: number | undefined
   readonly resetAt: number | undefined
