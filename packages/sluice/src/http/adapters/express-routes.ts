@@ -1,11 +1,11 @@
 /**
- * Finds the template of the route that will serve a request before the router runs, since `app.use(rateLimit())` stands in
- * front of the routes. It asks the router's own layers, so a path matches here exactly if it will match there.
+ * Finds the template of the route that will serve a request before the router runs, since `app.use(rateLimit())` stands
+ * in front of the routes. It asks the router's own layers, so a path matches here exactly if it will match there.
  */
 
 export interface RoutedRequest {
   method?: string | undefined
-  /** The prefix that mounted routers have removed so far, and the path that is left, as Express itself reads them. */
+  /** Express sets both: `baseUrl` is the prefix that mounted routers have removed, `path` is what is left. */
   readonly baseUrl?: string
   readonly path?: string
   readonly app?: unknown
@@ -35,19 +35,22 @@ function pathInside(mounted: string, whole: string): string {
   return `/${whole.split('/').slice(mounted.split('/').length).join('/')}`
 }
 
-/** The template that an application is mounted at in another one; '' for the top one. */
+/** The template of the path that an application is mounted at; '' for the top application. */
 function placeOf(app: unknown): string {
   const place = (app as { path?: () => string }).path?.() ?? ''
   return place === '' ? '' : place.replace(/\/+$/, '')
 }
 
-/** Express 4 has its router in `_router`, and a `router` that throws; Express 5 has `router`. */
+/** Express 5 has the router in `router`. Express 4 has it in `_router`, and its `router` throws when it is read. */
 function layersOf(app: unknown): readonly ExpressLayer[] | undefined {
   const { _router: older } = (app ?? {}) as { _router?: { stack?: ExpressLayer[] } }
   return (older ?? (app as { router?: { stack?: ExpressLayer[] } } | undefined)?.router)?.stack
 }
 
-/** The first route that matches. A wildcard is usually middleware or a fallback, so it is taken only if nothing else matches. */
+/**
+ * The first route that matches. A wildcard is usually middleware or a fallback, so it is taken only if nothing else
+ * matches.
+ */
 function find(layers: readonly ExpressLayer[], path: string, method: string): string | undefined {
   let broad: string | undefined
   for (const layer of layers) {
@@ -87,9 +90,9 @@ function templateOf(path: unknown): string {
 }
 
 /**
- * A router keeps only the text that its mount path matched, so the parameters are put back in place of their values. A
- * parameter that is not a whole segment cannot be placed; the result is then `/*`, because the text itself would let a
- * client make up new routes.
+ * The template of a mount path. A router keeps only the text that the mount path matched, so this replaces the values
+ * of parameters by their names. If a parameter is not a whole segment, the result is `/*`: with the text itself, a
+ * client could make up new routes.
  */
 function mountOf({ path = '', params = {} }: ExpressLayer): string {
   const names = Object.entries(params)

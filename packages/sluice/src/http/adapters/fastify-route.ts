@@ -16,9 +16,9 @@ const NO_CONFIG: RouteConfig = {}
 let place: symbol | undefined
 
 /**
- * The config of the route that serves a request. `request.routeOptions` builds a large object on every read, which costs
- * more than a decision. So it is read once, to find the symbol under which the request holds the same config. A request
- * without that symbol comes from another copy of Fastify, and the symbol is looked for again.
+ * The config of the route that serves a request. `request.routeOptions` builds a large object on every read, which
+ * costs more than a decision. So this reads it once, to find the symbol under which the request holds the same config.
+ * If a request lacks that symbol, it comes from another copy of Fastify, and this finds the symbol again.
  */
 export function configOf(request: Routed): RouteConfig {
   const route = place === undefined ? undefined : (request as RequestWithRoute)[place]

@@ -3,7 +3,10 @@ import type { Guard } from '../guard/guard.ts'
 import type { GuardLimit } from '../guard/guard-limit.ts'
 import { checkRoute, type Route } from '../guard/route-guards.ts'
 
-/** Kept as Reflect metadata like Nest's own, so that subclasses inherit it and decorators that wrap a method can copy it. */
+/**
+ * Kept as Reflect metadata like Nest's own, so that subclasses inherit it and decorators that wrap a method can copy
+ * it.
+ */
 const LIMITS = 'sluice:limits'
 const COST = 'sluice:cost'
 export const SKIP = 'sluice:skip'
@@ -11,8 +14,8 @@ export const SKIP = 'sluice:skip'
 type Decorator = ClassDecorator & MethodDecorator
 
 /**
- * Adds limits to a handler, or replaces limits of the same name. Limits on a controller count all its handlers together;
- * a handler's limit of the same name replaces them.
+ * Adds limits to a handler, or replaces limits of the same name. Limits on a controller count all its handlers
+ * together; a handler's limit of the same name replaces them.
  */
 export function RateLimit(limits: Exclude<Route, { cost: unknown }>): Decorator {
   checkRoute('@RateLimit()', limits)
@@ -57,7 +60,7 @@ function metadataOf<T>(name: string, context: ExecutionContext): T | undefined {
   return Reflect.getMetadata(name, context.getHandler()) ?? Reflect.getMetadata(name, context.getClass())
 }
 
-/** A unique name: controllers of two modules may share a class name, and two versions of one share name and path. */
+/** A unique name: controllers of two modules may share a class name, and two versions also share the path. */
 function nameOf(controller: { readonly name: string }): string {
   const [path, version] = ['path', '__version__'].map(what => String(Reflect.getMetadata(what, controller) ?? ''))
   return `${controller.name} ${path} ${version}`.trimEnd()

@@ -94,7 +94,7 @@ interface FieldInfo {
   readonly parentType?: { readonly name?: string }
 }
 
-/** A message counts for the client that sent it, known by the request that opened the connection, or else by its socket. */
+/** The client of a message is that of the request that opened the connection, or else the peer of its socket. */
 function gatewayExchange(context: ExecutionContext): NestExchange {
   const client = context.switchToWs().getClient<GatewayClient>()
   const pattern: unknown = context.switchToWs().getPattern()

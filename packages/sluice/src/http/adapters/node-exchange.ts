@@ -86,8 +86,8 @@ export function guardNode<Request extends NodeRequest>(
 }
 
 /**
- * Passes the outcome on, unless something else, such as a timeout, has answered the request first. Then the result is
- * `over`: nothing more can be sent, and the handler would only throw.
+ * Passes the outcome on, or `over` if something else, such as a timeout, has already answered the request. Then no more
+ * can be sent, and the handler would only throw.
  */
 export function unlessAnswered<T>(
   asked: Promise<Outcome | undefined>,
@@ -114,8 +114,8 @@ function goesOn(outcome: Outcome | undefined, request: NodeRequest, response: No
 }
 
 /**
- * Sets the fields, and returns the refusal as the response tells it. Asks once which fields are set: a call on an Express
- * response is slow, because every response has its own shape.
+ * Sets the fields, and returns the refusal as the response tells it. Asks once which fields are set: a call on an
+ * Express response is slow, because every response has its own shape.
  */
 export function writeFields(outcome: Outcome, response: NodeResponse): Refusal | undefined {
   if (response.headersSent) return outcome.refusal

@@ -8,14 +8,16 @@ import { forwardedFor, startOfElement } from './forwarded.ts'
  * address, or the number of proxies in front.
  */
 export type TrustProxy = readonly string[] | number | undefined
-/** The only header to read. Any other than these two holds a single address: `x-real-ip`, `cf-connecting-ip`. */
+/** The only header to read. A header other than these two, such as `x-real-ip`, holds a single address. */
 export type AddressSource = 'x-forwarded-for' | 'forwarded' | string
 
 export interface ClientAddressOptions {
   trustProxy?: TrustProxy
   /** `x-forwarded-for` by default. */
   addressFrom?: AddressSource
-  /** How many bits of an IPv6 address tell clients apart. 64 by default, since providers give each client a whole /64. */
+  /**
+   * How many bits of an IPv6 address tell clients apart. 64 by default, since providers give each client a whole /64.
+   */
   ipv6Prefix?: number
 }
 
@@ -100,7 +102,7 @@ function walk(list: string, source: HeaderFormat, trust: Trust): Address | undef
   return client
 }
 
-/** Without a regular expression: `\s+$` takes quadratic time on many spaces that something follows. */
+/** Uses no regular expression: `\s+$` takes quadratic time on many spaces before another character. */
 function withoutSpaces(list: string, start: number, end: number): string {
   const isSpace = (at: number) => list[at] === ' ' || list[at] === '\t'
   let [from, to] = [start, end]

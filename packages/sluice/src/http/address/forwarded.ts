@@ -1,6 +1,8 @@
 import { type Address, parseAddress } from './address.ts'
 
-/** No proxy writes a longer element. A regular expression on a megabyte that a stranger sent would overflow the stack. */
+/**
+ * No proxy writes a longer element. A regular expression on a megabyte that a stranger sent would overflow the stack.
+ */
 const LONGEST_ELEMENT = 4096
 const TOKEN = "[!#$%&'*+.^_`|~\\w-]+"
 const QUOTED = '"((?:[\\t !#-[\\]-~\\x80-\\xff]|\\\\[\\t -~\\x80-\\xff])*)"'
@@ -10,8 +12,8 @@ const PARAMETER = new RegExp(`(?:(${TOKEN})=(?:(${TOKEN})|${QUOTED}))?[ \\t]*(?:
 const NODE = /^(?:\[([^\]]*:[^\]]*)\]|([\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/
 
 /**
- * The start of the element that ends at `end`. Quotes are paired from the right, too. If they were paired from the left,
- * a quote that a stranger left open would hide the elements that trusted proxies wrote after it.
+ * The start of the element that ends at `end`. It pairs quotes from the right, too. Paired from the left, an open quote
+ * from a stranger would hide the elements that trusted proxies wrote after it.
  */
 export function startOfElement(list: string, end: number): number {
   let isQuoted = false

@@ -13,10 +13,12 @@ import type { Reporter } from './reporter.ts'
 export type GuardLimiter = Limiter<RequestFacts, 'sync' | 'async'>
 export type GuardReservation = Reservation<'sync' | 'async'>
 
-/** What a guard sets aside for limits without a cost of their own. */
+/** The cost that a guard reserves for limits without a cost of their own. */
 export const SET_ASIDE = 1
 
-/** What follows when the response has ended: slots go back, what was set aside is settled, what succeeded is forgiven. */
+/**
+ * Acts when a response has ended: releases slots, settles reservations, and resets limits whose `resetWhen` is true.
+ */
 export class AfterResponse {
   private readonly limiter: GuardLimiter
   private readonly limits: readonly (readonly [string, GuardLimit])[]
@@ -30,7 +32,7 @@ export class AfterResponse {
     this.reporter = reporter
   }
 
-  /** To be called when the response ends; a second call changes nothing. */
+  /** Returns the function to call when the response has ended. A second call of it changes nothing. */
   after(decision: Decision, reservation: GuardReservation | undefined, facts: RequestFacts) {
     const startedAt = this.clock.now()
     let over = false
@@ -58,11 +60,11 @@ export class AfterResponse {
     return andThen(settled, () => this.limiter.reset(facts, { limits: forgiven.map(([name]) => name) })) as Maybe<void>
   }
 
-  /** What a limit is charged in the end; undefined where what was set aside stands. */
+  /** The final charge of a limit; undefined if the reserved cost stays. */
   private actualOf(name: string, limit: GuardLimit, ended: ResponseEnd, facts: RequestFacts): number | undefined {
     const { countWhen, settle, countAborted } = limit
     if (ended.aborted && countAborted === false) return 0
-    // A client that left before it was answered counts in any case: hanging up must not be free.
+    // A request whose client left before the answer counts in any case: hanging up must not be free.
     const isUnanswered = ended.aborted && ended.status === GONE.status
     if (countWhen !== undefined) return this.counts(name, countWhen, ended, facts) || isUnanswered ? undefined : 0
     if (settle === 'bytes' && isUnanswered) return undefined

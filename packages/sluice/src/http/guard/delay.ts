@@ -4,8 +4,8 @@ import type { Rate } from '../../duration.ts'
 import type { Policy } from '../../policy.ts'
 
 /**
- * How long a request that was let in must wait for its turn, as nginx has it: the bucket drains at its rate, the request
- * itself and `delay` more before it need not wait, and all that came before those must have drained.
+ * How long an admitted request must wait for its turn, as with `limit_req … delay=` of nginx. A request may start when
+ * the bucket, which drains at its rate, holds no more than the request's own cost and `delay`.
  */
 export function delayMs(policy: Policy, { resetAfterMs }: LimitState, cost: number, delay: number | 'all'): number {
   const rate = rateOf(policy)
@@ -27,7 +27,7 @@ function rateOf(policy: Policy): Rate | undefined {
   }
 }
 
-/** Resolves to true when the time has come, to false when the client has left before. */
+/** Resolves to true after `ms`, or to false as soon as the client leaves. */
 export function inTurn(clock: Clock, ms: number, onClose: (callback: () => void) => () => void): Promise<boolean> {
   return new Promise(resolve => {
     const cancel = after(clock, ms, () => {

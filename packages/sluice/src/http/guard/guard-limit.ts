@@ -15,9 +15,9 @@ export interface ResponseEnd {
   readonly status: number
   /** The client left before the response was sent in full. */
   readonly aborted: boolean
-  /** From the decision to the end of the response. */
+  /** Milliseconds from the decision to the end of the response. */
   readonly ms: number
-  /** Of the body, as far as it was sent. */
+  /** How many bytes of the body were sent. */
   readonly bytes: number
 }
 
@@ -27,7 +27,7 @@ export interface GuardLimit<R = RequestView> extends GuardLimitSettings<R> {
   policy: PolicyLike | ((r: R) => PolicyLike | Promise<PolicyLike>)
 }
 
-/** A limit of several rates, each a limit of its own that is shown as `user:2/s`. The name means all of them. */
+/** A limit of several rates. Each rate is a limit named like `user:2/s`; the limit's own name means all of them. */
 export interface LayeredGuardLimit<R = RequestView> extends GuardLimitSettings<R> {
   policy: Layers
 }
@@ -36,46 +36,52 @@ export interface LayeredGuardLimit<R = RequestView> extends GuardLimitSettings<R
 export type GuardLimits<R = RequestView> = Readonly<Record<string, GuardLimit<R> | LayeredGuardLimit<R>>>
 
 interface GuardLimitSettings<R> {
-  /** Who is counted together. Without `key` everybody is, and a refusal is a 503: it is not the caller's own quota. */
+  /**
+   * Requests with the same key are counted together. Without `key` all requests are, and a refusal has status 503,
+   * because the caller has not used up a quota of its own.
+   */
   key?: Identity<R> | ((r: R) => Key | number | undefined | Promise<Key | number | undefined>)
   /** False means that the limit does not apply. */
   when?: (r: R) => boolean | Promise<boolean>
   /** 1 by default; a number, a table by route (`{ '/search': 5, 'POST /orders': 10 }`), or a function. */
   cost?: number | Readonly<Record<string, number>> | ((r: R) => number | Promise<number>)
   mode?: LimitMode | ((r: R) => LimitMode)
-  /** Enforced for so many percent of the keys, always the same ones; a shadow for the others. */
+  /** Enforces the limit for this percentage of keys, always the same ones. For other keys the limit is a shadow. */
   rollout?: number
   replaces?: string
   bucket?: string
   blockFor?: LimitOptions<never>['blockFor']
   onOutage?: OnOutage
-  /** Where its state lives, if not in the store of the guard. Limits in this process are asked first. */
+  /** The store of the limit's state, if not the guard's. In-process stores are asked first. */
   store?: NonNullable<LimitOptions<never, 'sync' | 'async'>['store']>
   /**
-   * What `cost` counts, as the fields tell it: `'requests'`, `'content-bytes'` and `'concurrent-requests'` are registered
-   * names, but any is sent. Without it the fields say nothing, and callers take the numbers for requests.
+   * What `cost` counts. The response fields send this name to callers. `'requests'`, `'content-bytes'` and
+   * `'concurrent-requests'` are registered, but any name is sent. Without it, callers assume requests.
    */
   unit?: string
-  /** Of a refusal by it: 429 by default, 503 without `key`. An outage stays a 503. */
+  /** The status of a refusal by this limit: 429 by default, 503 without `key`. During an outage it is always 503. */
   status?: 403 | 429
-  /** Says nothing about the count: for keys that the caller has not proved to be theirs, such as the name in a login. */
+  /** Responses do not reveal this limit. Use it for keys that a caller need not own, such as the name in a login. */
   quiet?: boolean
-  /** Counts only responses of which this is true. Until then the request counts, so that many at once gain nothing. */
+  /**
+   * Counts only responses for which this is true. A request counts until its response, so parallel ones gain nothing.
+   */
   countWhen?: (response: ResponseEnd, r: R) => boolean
-  /** A response of which this is true makes the key forget what was counted. */
+  /** A response for which this is true resets the limit for the key. */
   resetWhen?: (response: ResponseEnd, r: R) => boolean
-  /** What was really used, known when the response has ended; `cost` is the estimate set aside until then. */
+  /** Charges what was really used, when the response has ended. Until then `cost` is reserved as an estimate. */
   settle?: 'ms' | 'bytes' | ((response: ResponseEnd, r: R) => number)
-  /** False: a response that the client did not wait for is not counted. Hanging up is then free. */
+  /** If false, a request is not counted if its client leaves before the response is sent. Hanging up is then free. */
   countAborted?: boolean
   /**
-   * Requests within the burst wait for their turn instead of starting all at once: those after the first `delay` further
-   * ones, or all but the first. As nginx does with `limit_req … delay=`. For bucket kinds.
+   * Spreads the requests of a burst over time, as `limit_req … delay=` of nginx does: one request and `delay` more
+   * start at once, and each further one waits until the bucket has drained for it. With `'all'` only one starts at
+   * once. For bucket kinds.
    */
   delay?: number | 'all'
 }
 
-/** What may stand beside the settings of a guard with one limit. */
+/** The options of a limit. A guard with one limit takes them among its own options. */
 export const GUARD_LIMIT_OPTIONS: readonly string[] = [
   ...[
     'policy',
@@ -99,7 +105,7 @@ const NAMED_LIMIT_OPTIONS: readonly string[] = [...GUARD_LIMIT_OPTIONS, 'store']
 const SYNC_FUNCTIONS = ['countWhen', 'resetWhen'] as const
 const AT_ONCE = 'a response that has ended waits for nothing: let the handler leave what it found on the request'
 
-/** Refuses what cannot mean anything. What the limiter checks by itself is left to it. */
+/** Checks the options that belong to the guard. The limiter checks its own. */
 export function checkedLimit(name: string, given: AnyGuardLimit): AnyGuardLimit {
   const where = `limit '${name}'`
   if (typeof given !== 'object' || given === null) {
@@ -164,7 +170,7 @@ function checkRollout({ rollout, mode, key }: AnyGuardLimit, where: string): voi
 
 const WAITING_KINDS: ReadonlySet<string> = new Set(['tokenBucket', 'leakyBucket', 'gcra'])
 
-/** A cost that is set aside does not drain until the response has ended, so Sluice cannot say how long a wait for it takes. */
+/** A reserved cost does not drain until the response has ended, so the length of a wait is unknown beside one. */
 function checkDelay(limit: AnyGuardLimit, where: string): void {
   const { delay, policy } = limit
   if (delay === undefined) return
@@ -184,7 +190,7 @@ function checkDelay(limit: AnyGuardLimit, where: string): void {
   throw expected('SLUICE_NOT_SUPPORTED', `${where} delay with tokenBucket, leakyBucket or gcra`, kind)
 }
 
-/** Whether its cost is only known when the response has ended: until then so much is set aside. */
+/** Whether the limit's cost is known only when the response has ended. Until then the guard reserves an estimate. */
 export function setsAside({ countWhen, settle, countAborted }: AnyGuardLimit): boolean {
   return (countWhen ?? settle) !== undefined || countAborted === false
 }

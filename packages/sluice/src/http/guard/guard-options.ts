@@ -21,60 +21,65 @@ import type { PreflightOption } from './preflights.ts'
 /** What every adapter's `rateLimit` takes. */
 export type GuardOptions<R = RequestView> = GuardSettings<R> & (OneLimit<R> | SeveralLimits<R>)
 
-/** Short for one limit named `default`, by client address unless `key` says otherwise. */
+/** Short for one limit named `default`. Without `key` it counts by client address. */
 export type OneLimit<R = RequestView> = (GuardLimit<R> | LayeredGuardLimit<R>) & { limits?: never }
 
 export interface SeveralLimits<R = RequestView> {
-  /** All of them or none of them. */
+  /** A request is charged to all limits that apply, or to none. */
   limits: GuardLimits<R>
   policy?: never
 }
 
 export interface GuardSettings<R = RequestView> extends SiteOptions {
-  /** Tells this guard's state from that of others in the same store. `'default'` by default. */
+  /** Separates this guard's state from that of others in the same store. `'default'` by default. */
   name?: string
   prefix?: string
   /** `memoryStore()` by default. */
   store?: NonNullable<NamedLimits<never>['store']>
-  /** For the default store; a store passed in keeps its own. */
+  /** The clock of the default store. A store passed in keeps its own. */
   clock?: Clock
-  /** `'draft-11'` by default, several at once, or false for none. */
+  /** The header families to send: one, several, or false for none. `'draft-11'` by default. */
   headers?: HeaderFamily | readonly HeaderFamily[] | false
-  /** A secret of 16 characters or more: fields then carry `pk`, a hash of the key under it, by which a client tells its keys apart. */
+  /**
+   * A secret of 16 characters or more. Fields then carry `pk`, a keyed hash of the key by which a client can tell its
+   * keys apart.
+   */
   partitionSecret?: string
-  /** Requests that no limit concerns. */
+  /** Returns true for requests to which no limit applies. They are not counted. */
   skip?: (r: R) => boolean | Promise<boolean>
-  /** How long an async `policy`, `key`, `cost`, `when` or `skip` may take, `'1s'` by default. Then it counts as failed. */
+  /** How long an async `policy`, `key`, `cost`, `when` or `skip` may take; later it has failed. `'1s'` by default. */
   lookupDeadline?: Duration
-  /** Addresses (ranges such as `'10.0.0.0/8'`) that no limit concerns. */
+  /** Addresses and ranges (`'10.0.0.0/8'`) to which no limit applies. */
   allow?: readonly string[]
-  /** Addresses that are not served at all: 403. They win over `allow`. */
+  /** Addresses and ranges that are refused with 403, even if they are also in `allow`. */
   deny?: readonly string[]
-  /** Adds up to so large a part of the wait to `Retry-After`: with 0.1, a minute becomes 60 to 66 seconds. 0 by default. */
+  /** Adds up to this share of the wait to `Retry-After`: with 0.1, a minute becomes 60 to 66 seconds. 0 by default. */
   retryAfterJitter?: number
   /** How many CORS preflights an address may send, `'600/m'` by default; `'count'` treats them as any request. */
   preflight?: PreflightOption
-  /** Changes the answer to a refused request: what it returns stands in place of what it was handed. */
+  /** Changes the response to a refused request. The parts that it returns replace those that it receives. */
   refuse?: (refusal: RefusalParts, decision: Decision, r: R) => Partial<RefusalParts> | undefined
   /** Called with every decision, refused or not. */
   onDecision?: (decision: Decision, r: R) => void
   onEvent?: (event: GuardEvent) => void
 }
 
-/** What a guard tells besides its decisions. */
+/** What a guard reports besides its decisions. */
 export type GuardEvent =
   | LimiterEvent
-  /** A function of the user threw or answered nonsense for a request, and what was used in its place. */
+  /**
+   * A function of the user threw, was late or returned an invalid value. `used` replaced its answer for this request.
+   */
   | {
       readonly type: 'fallback'
       readonly limiter: string
-      /** The limit it belongs to; '' where it belongs to the guard. */
+      /** The limit that has the option; '' for an option of the guard. */
       readonly limit: string
       readonly option: string
       readonly used: string
       readonly error: unknown
     }
-  /** A plan that is not in the table: the strictest was used. */
+  /** The plan of a request is not in the table, so the strictest policy was used. */
   | { readonly type: 'unknown-plan'; readonly limiter: string; readonly limit: string; readonly plan: string }
 
 const SETTINGS: readonly string[] = [
@@ -83,18 +88,18 @@ const SETTINGS: readonly string[] = [
   ...SITE_OPTIONS,
 ]
 const SYNC_FUNCTIONS = ['refuse', 'onDecision', 'onEvent'] as const
-/** What other limiters have at this place, and what does the same here. */
+/** The advice if `limits` is given and an option of a single limit stands beside it. */
 const ONLY_WITH_ONE = 'that is an option of a limit; write it in limits: { name: { … } }'
 const SHORTEST_SECRET = 16
 
-/** The options of a guard as it works by them, and the limits that they mean, each checked. */
+/** The checked options of a guard, and its checked limits. */
 export interface CheckedOptions {
   readonly settings: GuardSettings
   readonly limits: GuardLimits
   readonly lookupMs: number
 }
 
-/** Refuses what cannot mean anything; the limiter checks what is its own. Options that are `undefined` are as left out. */
+/** Checks the options of a guard; the limiter checks its own. An option that is `undefined` counts as left out. */
 export function checkGuardOptions(given: GuardOptions): CheckedOptions {
   if (typeof given !== 'object' || given === null) {
     throw expected('SLUICE_BAD_OPTION', "rateLimit({ policy: '100/m' }) or rateLimit({ limits: { … } })", given)
@@ -141,7 +146,7 @@ function checkNames(given: GuardOptions, known: readonly string[]): GuardOptions
   return checkOptions('rateLimit', options, known)
 }
 
-/** The limits by their names, without options that are `undefined`. */
+/** The checked limits by name, without options that are `undefined`. */
 export function checkedLimits(limits: GuardLimits): GuardLimits {
   if (typeof limits !== 'object' || limits === null || Array.isArray(limits) || Object.keys(limits).length === 0) {
     throw expected('SLUICE_BAD_OPTION', 'limits by name, at least one', limits, 'write { user: { … } }')
@@ -149,7 +154,7 @@ export function checkedLimits(limits: GuardLimits): GuardLimits {
   return Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, checkedLimit(name, limit)]))
 }
 
-/** The limit that stands among the options themselves. */
+/** The options of the single limit, which a guard or route takes among its own. */
 export function oneLimit(options: object): GuardLimit {
   return Object.fromEntries(
     Object.entries(options).filter(([option, value]) => value !== undefined && GUARD_LIMIT_OPTIONS.includes(option)),

@@ -35,26 +35,26 @@ import { Responder } from './responder.ts'
 import { type Route, RouteGuards, withRoute } from './route-guards.ts'
 import { safeLimits, skipFunction } from './safe-limit.ts'
 
-/** `rateLimit` of every adapter takes a guard in place of its options: to share one, or to change it while it runs. */
+/** Makes a guard to pass to `rateLimit` in place of options, so that adapters share it or the user changes it later. */
 export function createGuard<R = RequestView>(options: GuardOptions<R>): Guard {
-  // `R` is what the user says the requests are. The adapter makes its view of each for them.
+  // `R` is the request type of the user's functions. The adapter makes a view of that type for each request.
   const guard = new Guard(options as GuardOptions<never> as GuardOptions)
   guard.noticeOrigin()
   return guard
 }
 
-/** The guard that was made last, and how many in a row were asked exactly once before the next was made. */
+/** The guard made last, and how many guards in a row were asked exactly once before the next guard was made. */
 let lastMade: Guard | undefined
 let askedOnce = 0
 const MANY_GUARDS = 10
 
-/** Takes a request of any framework to its outcome: who asks, what it costs, one decision, the answer. */
+/** Turns a request of any framework into an outcome: finds keys and costs, decides, and builds the response fields. */
 export class Guard {
-  /** What the limits are decided by: `shadows` says what enforcing the shadows would change. */
+  /** Decides the limits. Its `shadows` report what would change if the shadow limits were enforced. */
   readonly limiter: GuardLimiter
   private readonly settings: GuardSettings
   private readonly ownStore: boolean
-  /** Not named `limits`: adapters take options or a guard, and the types of `r` in a user's functions come from both. */
+  /** The name must not be `limits`: adapters accept options or a guard, and TypeScript infers `r` from both. */
   private readonly bound: Readonly<Record<string, LimitOptions<RequestFacts, 'sync' | 'async'>>>
   private readonly layers: LayerNames
   private readonly site: Site
@@ -66,9 +66,9 @@ export class Guard {
   private readonly routes: RouteGuards<Guard>
   private readonly finder: TargetFinder
   private off = false
-  /** 2 for more often than once. */
+  /** How often the guard was asked; 2 means two or more. */
   private timesAsked = 0
-  /** So many further requests are looked at. Behind a proxy the first one has the header. */
+  /** How many further requests to check for an ignored forwarding header. Behind a proxy the first one has it. */
   private looksForForwarding = 100
 
   constructor(options: GuardOptions, isForRoute = false) {
@@ -107,7 +107,7 @@ export class Guard {
     if (!isForRoute) reporter.warnOf(this.settings, limits)
   }
 
-  /** What becomes of a request; undefined where no limit concerns it, and it goes on as if there were no guard. */
+  /** Decides a request. Undefined if no limit applies: the request then goes on as if there were no guard. */
   ask<Raw, Reply>(raw: Raw, reply: Reply, reader: Reader<Raw, Reply>): Maybe<Outcome | undefined> {
     const facts = new RequestFacts(raw, reader as Reader<unknown, never>, this.site)
     if (this.timesAsked < 2) this.timesAsked++
@@ -123,12 +123,12 @@ export class Guard {
     )
   }
 
-  /** The same guard for one route: other costs, further limits, or others in place of those of the same name. */
+  /** The guard for one route, whose own options set the cost, add limits or replace limits of the same name. */
   for(route: string, own: Route): Guard {
     return this.routes.get(route, own)
   }
 
-  /** The kill switch: of one limit, or of all of them. Without a mode they are again as they were configured. */
+  /** The kill switch: sets the mode of one limit or of all limits. `undefined` restores the configured modes. */
   setMode(mode: LimitMode | undefined, limit?: string): void {
     const isOfRoutes = limit !== undefined && !this.finder.has(limit) && this.routes.have(limit)
     const own = limit === undefined ? Object.keys(this.bound) : (this.layers.get(limit) ?? [limit])
@@ -141,7 +141,7 @@ export class Guard {
     this.routes.setMode(mode, limit)
   }
 
-  /** Whether the guard or one of its routes has the limit; all of them, where none is named. */
+  /** Whether the guard or one of its routes has the limit; true if no limit is named. */
   has(limit: string | undefined): boolean {
     return limit === undefined || this.finder.has(limit) || this.routes.have(limit)
   }
@@ -151,7 +151,7 @@ export class Guard {
     return inTurn(this.find('reset', target), state => state.limiter.reset(state.subject, { limits: [state.limit] }))
   }
 
-  /** Refuses a key for so long. */
+  /** Refuses a key for the given time. */
   block(target: OperatorTarget & { for: Duration | 'forever' }): Maybe<void> {
     return inTurn(this.find('block', target, ['for']), ({ limiter, limit, subject }) =>
       limiter.block(subject, { limit, for: target.for }),
@@ -162,7 +162,7 @@ export class Guard {
     return inTurn(this.find('unblock', target), ({ limiter, limit, subject }) => limiter.unblock(subject, { limit }))
   }
 
-  /** Charges a key without refusal, at most one limit over. */
+  /** Charges a key without refusal, until the limit is overdrawn by one whole limit. */
   penalize(target: OperatorTarget & { cost: number }): Maybe<void> {
     return inTurn(oneEach('penalize', this.find('penalize', target, ['cost'])), ({ limiter, subject }) =>
       limiter.penalize(subject, { cost: target.cost }),
@@ -182,7 +182,7 @@ export class Guard {
     return andThen(decision, ({ limits }) => limits.find(({ name }) => name === limit))
   }
 
-  /** What is kept of a key, as data. */
+  /** What the store keeps for a key, as data. */
   inspect(target: OperatorTarget): Maybe<LimitInspection> {
     const { limiter, limit, subject } = onlyOne('inspect', target, this.find('inspect', target))
     const found = limiter.inspect(subject, { limits: [limit] })
@@ -196,7 +196,9 @@ export class Guard {
     return this.ownStore ? this.settings.store!.close() : closed
   }
 
-  /** A guard that is made inside a request handler is asked once, and the next one is made for the next request. */
+  /**
+   * Warns if guards are made inside a request handler: each is then asked once, and the next request makes the next.
+   */
   noticeOrigin(): void {
     askedOnce = lastMade?.timesAsked === 1 ? askedOnce + 1 : 0
     lastMade = this

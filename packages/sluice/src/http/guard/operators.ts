@@ -12,21 +12,21 @@ import type { GuardLimiter } from './after-response.ts'
 import type { GuardLimit } from './guard-limit.ts'
 import type { Plans } from './plans.ts'
 
-/** Which state of a guard an operator means. */
+/** The state that an operator wants to read or change. */
 export interface OperatorTarget {
   limit: string
   /**
-   * As the limit's own `key` gives it: `'user:42'` of `user()`, an address of `ip()`, one text for each part of `all()`.
-   * Left out for a limit without a key.
+   * The key in the form that the limit's `key` returns: `'user:42'` for `user()`, an address for `ip()`, a list with
+   * one text for each part for `all()`. Leave it out for a limit without a key.
    */
   key?: Key | number
-  /** For a limit that only routes have: the name of the route, if several have it. */
+  /** The name of the route, if the guard does not have the limit and several routes do. */
   route?: string
-  /** For a limit whose `policy` is a function: the policy that the key has now. */
+  /** The policy that the key has now, if the limit's `policy` is a function. */
   policy?: PolicyLike
 }
 
-/** One state that an operator means. */
+/** One state to read or change. */
 export interface TargetState {
   readonly limiter: GuardLimiter
   readonly limit: string
@@ -34,7 +34,7 @@ export interface TargetState {
   readonly subject: RequestFacts
 }
 
-/** Finds what operators mean among the limits of one guard. */
+/** Finds the states that an operator names, among the limits of one guard. */
 export class TargetFinder {
   private readonly limiter: GuardLimiter
   private readonly limits: Readonly<Record<string, GuardLimit>>
@@ -48,7 +48,7 @@ export class TargetFinder {
     this.site = site
   }
 
-  /** Whether it is one of the limits, or the name of several layers. */
+  /** Whether the guard has a limit, or several layers, of this name. */
   has(limit: string): boolean {
     return Object.hasOwn(this.limits, limit) || this.layers.has(limit)
   }
@@ -57,7 +57,9 @@ export class TargetFinder {
     return Object.keys(this.limits)
   }
 
-  /** The states in each layer of the limit, under each policy that the key may have. `further` are options of the call. */
+  /**
+   * The states of each layer of the limit under each policy that the key may have. `further` lists the call's options.
+   */
   find(call: string, target: OperatorTarget, further: readonly string[]): TargetState[] {
     const where = `guard.${call}()`
     const { limit, key, policy } = checkOptions(where, target, ['limit', 'key', 'route', 'policy', ...further])
@@ -70,7 +72,7 @@ export class TargetFinder {
     )
   }
 
-  /** Undefined stands for the policy of the limit itself. */
+  /** The policies that the key may have. `undefined` stands for the limit's own policy. */
   private policiesOf(where: string, limit: string, given: PolicyLike | undefined): readonly (Policy | undefined)[] {
     const own = this.limits[limit]!.policy
     if (typeof own !== 'function') {
@@ -88,7 +90,7 @@ export class TargetFinder {
     const { names } = this
     subject.keys = names.map(name => (name === limit ? key : null))
     subject.chosen = names.map(name => (name === limit ? policy : undefined))
-    // The limit's own cost would win.
+    // Without this the limit's own cost would override the cost of the call.
     subject.costs = names.map(() => cost)
     return subject
   }
@@ -109,7 +111,7 @@ export class TargetFinder {
     throw expected('SLUICE_BAD_KEY', `the key of limit '${limit}' as ${form}`, shown)
   }
 
-  /** A range that is not the network of one client is no key. */
+  /** Undefined if the text is neither an address nor the network that one client's key stands for. */
   private addressOf(text: string): string | undefined {
     if (text === UNKNOWN) return text
     const [, address = text, prefix = ''] = /^(.*)(\/\d+)$/.exec(text) ?? []
@@ -118,7 +120,7 @@ export class TargetFinder {
   }
 }
 
-/** The limits that an operator means: those of the guard, or of the route that alone has the limit or that is named. */
+/** The finder for the guard's own limits, or for those of the route that is named or that alone has the limit. */
 export function finderFor(
   call: string,
   target: OperatorTarget,
@@ -138,7 +140,7 @@ export function finderFor(
   throw expected('SLUICE_UNKNOWN_LIMIT', where, limit)
 }
 
-/** The states, if there is one in each layer. */
+/** The states, one for each layer. Throws if a layer has several. */
 export function oneEach(call: string, states: readonly TargetState[]): readonly TargetState[] {
   if (new Set(states.map(({ limit }) => limit)).size === states.length) return states
   throw lacksPolicy(`guard.${call}()`)
@@ -149,7 +151,7 @@ function lacksPolicy(where: string): Error {
   return expected('SLUICE_BAD_POLICY', what, undefined, "add policy: '100/m'")
 }
 
-/** The only state. */
+/** The only state. Throws if there are several. */
 export function onlyOne(call: string, target: OperatorTarget, found: readonly TargetState[]): TargetState {
   const [first, ...others] = oneEach(call, found)
   if (first !== undefined && others.length === 0) return first

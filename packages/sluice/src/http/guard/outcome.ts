@@ -1,30 +1,30 @@
 import type { Decision } from '../../decision.ts'
 import { parsedBody, type Refusal, VIOLATED } from '../response/refusal.ts'
 
-/** What a guard says to a request that a limit touched; an adapter carries it out. */
+/** What an adapter must do with a request to which a limit or a list applied. */
 export interface Outcome {
-  /** The guard's name, as a field holds it; empty where it has none. */
+  /** The guard's name as it is written in a header field; empty if it has none. */
   readonly guard: string
-  /** Undefined where a list decided. */
+  /** Undefined if no limit decided, for example if the address is on the `deny` list. */
   readonly decision: Decision | undefined
-  /** To be set on the response, passed or refused: name, value, name, value … */
+  /** The fields to set on the response, whether the request passes or not: name, value, name, value … */
   readonly fields: readonly string[]
-  /** The field names a page of another origin may read; undefined where no other origin asks. */
+  /** The fields that a page of another origin may read; undefined if the request has the same origin. */
   readonly expose: string | undefined
-  /** To be answered in place of the handler. */
+  /** The response to send instead of running the handler. */
   readonly refusal: Refusal | undefined
-  /** To be called once when the response has ended; undefined where no limit wants to know. */
+  /** The function to call when the response has ended; undefined if no limit needs it. */
   readonly ended: ((status: number, bytes: number, aborted: boolean) => void) | undefined
   /** Whether `ended` is told the bytes of the body. */
   readonly measures: boolean
 }
 
-/** Kept on the request itself: both builds of the package find it there. */
+/** The decision is a property of the request, so that both builds of the package (ESM and CommonJS) find it. */
 const DECISION = Symbol.for('sluice.decision')
 
 /**
- * What was decided on a request (in Koa and Hono, on its context), for the handler that serves it: the last decision, if
- * several guards were asked; undefined if no limit applied.
+ * The decision on a request, for its handler. In Koa and Hono, pass the context. If several guards decided, this is the
+ * last decision. Undefined if no limit applied.
  */
 export function decisionOf(request: object): Decision | undefined {
   return (request as { [DECISION]?: Decision })[DECISION]
@@ -37,10 +37,10 @@ export function keepDecision(request: unknown, decision: Decision): void {
 export const EXPOSE = 'Access-Control-Expose-Headers'
 
 /**
- * The outcome as it goes on a response that may carry the fields of another guard. Lists go on, with unique names in them:
- * where a limit of this guard has a name that is taken, all of its limits get the guard's name in front, or a number where
- * it has none, and the body of a refusal names them so, too. All other fields are those of the guard asked last.
- * `sent` gives a field of the response as it is now.
+ * Fits an outcome to a response that may already carry the fields of another guard. It appends to fields that are lists
+ * and replaces all others. Names in a list must be unique. So if another guard has used one of the names, this prefixes
+ * all names of the outcome's limits with the guard's name, or with a number if the guard has none. The body of a
+ * refusal gets the same names. `sent` returns the present value of a field of the response.
  */
 export function besideOthers(outcome: Outcome, sent: (field: string) => unknown): Outcome {
   let fields: string[] | undefined
@@ -57,7 +57,7 @@ export function besideOthers(outcome: Outcome, sent: (field: string) => unknown)
   return { ...outcome, fields, refusal: renamed(outcome, prefix ?? '') }
 }
 
-/** The name of an item in a list of strings with parameters. */
+/** Matches the name of each item in a list of strings with parameters. */
 const NAME = /(^|, )"((?:[^"\\]|\\.)*)"/g
 
 function namesIn(list: string): string[] {
@@ -74,7 +74,7 @@ function uniquePrefix(list: string, before: string, guard: string): string {
   return prefix
 }
 
-/** A body that `refuse` has changed keeps whatever else it says. */
+/** Prefixes the names of limits in the body. If `refuse` has changed the body, its other properties stay. */
 function renamed({ refusal, decision }: Outcome, prefix: string): Refusal | undefined {
   if (prefix === '' || refusal === undefined || decision === undefined) return refusal
   const body = parsedBody(refusal.body)
@@ -88,8 +88,9 @@ function renamed({ refusal, decision }: Outcome, prefix: string): Refusal | unde
 }
 
 /**
- * Servers look headers up by their names in lower case. One that comes so, and is the same text every time, is found with a
- * fifth of the instructions that one takes which is lowered for each response. The two of nearly every response come first.
+ * A header name in lower case, always the same string object. Servers look headers up in lower case, and a lookup by
+ * the same object takes a fifth of the instructions of one that lowers the name for each response. The two names that
+ * nearly every response has are checked first.
  */
 export function inLowerCase(name: string): string {
   if (name === 'RateLimit') return 'ratelimit'
@@ -104,7 +105,7 @@ export function inLowerCase(name: string): string {
 
 const lowered = new Map<string, string>()
 
-/** Names are added to those that are there. */
+/** The value of `Access-Control-Expose-Headers` with these names added to those in `before`. */
 export function exposed(before: unknown, names: string): string {
   const there = Array.isArray(before) ? before.join(', ') : before
   if (typeof there !== 'string' || there === '') return names

@@ -4,18 +4,18 @@ import { limitOfPolicy, type Policy, type PolicyLike, policyOf } from '../../pol
 import type { FoundOnRequest } from '../request/known-caller.ts'
 import type { RequestView } from '../request/request-facts.ts'
 
-/** A policy by plan. It can be changed while it runs; what a caller has used stays used. */
+/** Chooses a policy by plan. The table can be changed at any time; what a caller has used stays used. */
 export interface Plans<R = RequestView> {
   (r: R): Policy
   /** The policy for a plan that is not in the table. */
   readonly strictest: Policy
-  /** Of all plans, each once. */
+  /** The policies of all plans. */
   readonly all: readonly Policy[]
-  /** Adds a plan or changes one, at once. */
+  /** Adds or changes a plan. The next request sees it. */
   set(plan: string, policy: PolicyLike): void
 }
 
-/** A plan that is not in the table: a typing error, or one too new for this process. */
+/** A plan that is not in the table: it is misspelt, or newer than this process. */
 export class UnknownPlan extends Error {
   override readonly name = 'UnknownPlan'
   readonly plan: string
@@ -29,7 +29,8 @@ brand('UnknownPlan', UnknownPlan)
 
 /**
  * `plans({ anonymous: '60/h', free: '100/m', pro: '1000/m' })` as a limit's `policy`. The plan is `r.user.plan`,
- * `r.auth.plan` or `r.plan` unless `planOf` says otherwise. A caller without a plan is `anonymous`, or gets the strictest.
+ * `r.auth.plan` or `r.plan` unless `planOf` says otherwise. A caller without a plan is `anonymous`, or gets the
+ * strictest.
  */
 export function plans(table: Readonly<Record<string, PolicyLike>>): Plans
 export function plans<R = RequestView>(
@@ -69,7 +70,7 @@ function foundPlan(r: RequestView): string | undefined {
   return user?.plan ?? auth?.plan ?? plan
 }
 
-/** Of several policies, the one that lets the least through in the long run, then the one with the smaller burst. */
+/** The policy that admits least in the long run; if several do, the one with the smallest burst. */
 export function strictest(policies: readonly Policy[]): Policy | undefined {
   let least: Policy | undefined
   for (const policy of policies) if (least === undefined || isStricter(policy, least)) least = policy
@@ -84,7 +85,7 @@ export function isStricter(a: Policy, b: Policy): boolean {
 const DAY_MS = 86_400_000
 const CALENDAR_MS: Readonly<Record<string, number>> = { day: DAY_MS, week: 7 * DAY_MS, month: 30 * DAY_MS }
 
-/** Requests a millisecond in the long run. A slot may come back at any time, so every rate counts as stricter than slots. */
+/** Requests per millisecond in the long run. A slot may come back at any time, so every rate is stricter than slots. */
 function perMs(policy: Policy): number {
   switch (policy.kind) {
     case 'tokenBucket':
@@ -102,7 +103,7 @@ function perMs(policy: Policy): number {
   }
 }
 
-/** A bucket that holds nothing lets nothing through, however fast it refills. */
+/** A bucket of size 0 admits nothing, however fast it refills. */
 function rateOrNothing(size: number, { count, periodMs }: { count: number; periodMs: number }): number {
   return size === 0 ? 0 : count / periodMs
 }

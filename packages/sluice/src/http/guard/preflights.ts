@@ -5,12 +5,13 @@ import { NamedLimiter } from '../../limiter/named-limiter.ts'
 import { type PolicyLike, policyOf } from '../../policy.ts'
 import type { RequestFacts } from '../request/request-facts.ts'
 
-/** `'count'` treats preflights as any request; a policy is their bucket. */
+/** `'count'` counts preflights like other requests. A policy limits them apart, for each address. */
 export type PreflightOption = PolicyLike | 'count'
 
 /**
- * The bucket of CORS preflights, by address. A browser sends them on its own, so they do not cost the caller's quota; but
- * any client can send one, so they are not free either. Always in this process: they are not worth a call to a store.
+ * Limits CORS preflights by address. A browser sends them on its own, so they do not use the caller's quota. Any client
+ * can send them, so they are not unlimited either. The state is always in this process, because a preflight is not
+ * worth a call to a remote store.
  */
 export class Preflights {
   private readonly limiter: NamedLimiter<RequestFacts, 'sync'>
@@ -34,7 +35,7 @@ export class Preflights {
 
 const BY_DEFAULT: PolicyLike = '600/m'
 
-/** Undefined where preflights count as any request. */
+/** Undefined if preflights count like other requests. */
 export function preflightsOf(option: PreflightOption = BY_DEFAULT, clock: Clock): Preflights | undefined {
   return option === 'count' ? undefined : new Preflights(option, clock)
 }

@@ -6,7 +6,7 @@ import type { GuardLimit } from './guard-limit.ts'
 import type { GuardEvent, GuardSettings } from './guard-options.ts'
 import { UnknownPlan } from './plans.ts'
 
-/** Calls the listeners. If they throw, the answer stays the same. */
+/** Calls the user's listeners. An error that a listener throws does not change the response. */
 export class Reporter {
   private readonly limiter: string
   private readonly onEvent: GuardSettings['onEvent']
@@ -26,11 +26,11 @@ export class Reporter {
       if (this.onEvent !== undefined) this.onEvent(event)
       else if (event.type === 'warning') warnOnce(event.code, event.message)
     } catch {
-      // A listener that throws has no one to tell.
+      // There is no other listener that the error could be reported to.
     }
   }
 
-  /** Once for the process, or once to `onEvent` if there is one. */
+  /** Reports a warning once: to `onEvent`, or as a process warning if there is no `onEvent`. */
   warn(code: WarningCode, message: string): void {
     warnOnce(code, message, this.onEvent === undefined ? undefined : this.onWarning)
   }
@@ -43,19 +43,19 @@ export class Reporter {
     }
   }
 
-  /** An option did not work for a request, and what was used in its place. */
+  /** Reports that an option failed for a request, and the value that was used instead. */
   fallback(limit: string, option: string, used: string, error: unknown): void {
     const { limiter } = this
     if (error instanceof UnknownPlan) this.event({ type: 'unknown-plan', limiter, limit, plan: error.plan })
     else this.event({ type: 'fallback', limiter, limit, option, used, error })
     const what = limit === '' ? option : `${option} of limit '${limit}'`
-    // Where nobody listens the process is told, the first time for each option. A guest without a key is no failure.
+    // Without `onEvent` each option gets one process warning. A guest without a key is no failure.
     if (this.onEvent !== undefined || error instanceof MissingKey || this.fallenBack.has(what)) return
     this.fallenBack.add(what)
     this.warn('SLUICE_FALLBACK', `${what} failed, so ${used} was used: ${error}`)
   }
 
-  /** Warns of what was probably not meant. */
+  /** Warns of limits that do not count requests but name no unit. */
   warnOf({ headers }: GuardSettings, limits: Readonly<Record<string, GuardLimit>>): void {
     if (headers === false) return
     for (const [name, { unit, quiet, cost, settle }] of Object.entries(limits)) {

@@ -6,14 +6,14 @@ import { type GuardReservation, SET_ASIDE } from './after-response.ts'
 import { LONGEST_RESPONSE } from './guard-limit.ts'
 import type { UserFunction } from './user-function.ts'
 
-/** Goes on with a decision, and with its reservation if there is one. */
+/** Handles a decision, and its reservation if there is one. */
 type GoOn<T> = (decision: Decision, reservation: GuardReservation | undefined) => Maybe<T>
 
-/** From a request to its one decision. */
+/** Makes the one decision on a request: skips it, consumes from its limits or reserves in them. */
 export class RequestDecider {
   private readonly limiter: NamedLimiter<RequestFacts>
   private readonly skip: UserFunction<boolean> | undefined
-  /** Some costs are only known when the response has ended. */
+  /** Whether to reserve, because some costs are known only when the response has ended. */
   private readonly reserves: boolean
 
   constructor(limiter: NamedLimiter<RequestFacts>, skip: UserFunction<boolean> | undefined, reserves: boolean) {
@@ -33,7 +33,7 @@ export class RequestDecider {
     })
   }
 
-  /** For a preflight, which no look-up is made for. */
+  /** Whether `skip` skips a preflight. An async `skip` is not asked, because a preflight must cause no look-up. */
   skipsAtOnce(facts: RequestFacts): boolean {
     const { skip } = this
     return skip !== undefined && !skip.isAsync && skips(skip, facts) === true
@@ -50,7 +50,7 @@ export class RequestDecider {
   }
 }
 
-/** A path that servers read in several ways is skipped only if it is in each of them. */
+/** If servers read the path in several ways, the request is skipped only if `skip` returns true for every reading. */
 function skips(skip: UserFunction<boolean>, facts: RequestFacts): Maybe<boolean> {
   const asked = [facts, ...facts.elsewhere].map(at => skip.ask(at))
   if (!asked.some(one => one instanceof Promise)) return asked.every(Boolean)

@@ -22,20 +22,22 @@ export interface ResponderOptions {
   readonly limiter: GuardLimiter
   readonly clock: Clock
   readonly reporter: Reporter
-  /** Some costs are only known when the response has ended. */
+  /** Whether the guard reserves, because some costs are known only when the response has ended. */
   readonly reserves: boolean
   /** The opaque id by which callers know a bucket. */
   readonly bucketId: (bucket: readonly string[]) => string
 }
 
-/** From a decision to what becomes of its request: the fields, the refusal, the wait, and what follows the response. */
+/**
+ * Turns a decision into an outcome: the fields, the refusal, the delay, and the function to call after the response.
+ */
 export class Responder {
   private readonly options: ResponderOptions
-  /** The guard's name as a field holds it; empty where it has none. */
+  /** The guard's name as it is written in a header field; empty if it has none. */
   private readonly fieldName: string
   private readonly fields: ResponseFields
   private readonly afterResponse: AfterResponse
-  /** Whether anything is to be done when a response has ended. */
+  /** Whether a limit may have a slot to release or a reservation to settle when the response has ended. */
   private readonly follows: boolean
 
   constructor(options: ResponderOptions) {
@@ -47,7 +49,7 @@ export class Responder {
     this.follows = reserves || Object.values(limits).some(mayHoldSlots)
   }
 
-  /** Undefined where no limit applied. */
+  /** Undefined if no limit applied. */
   answer<Reply>(
     decision: Decision,
     reservation: GuardReservation | undefined,
@@ -69,7 +71,7 @@ export class Responder {
     return { ...this.refusedBy(this.refusal(decision, decision.limits, facts)), expose: this.fields.exposed }
   }
 
-  /** For a refusal that no limit decided. */
+  /** The outcome of a refusal that no limit decided. */
   refusedBy(refusal: Refusal): Outcome {
     const nothing = { decision: undefined, fields: [], expose: undefined, ended: undefined, measures: false }
     return { guard: this.fieldName, refusal, ...nothing }
@@ -122,7 +124,7 @@ export class Responder {
     }
   }
 
-  /** A request that left the queue never was. */
+  /** Gives back what a request took if its client left while the request was delayed. */
   private giveBack(decision: Decision, reservation: GuardReservation | undefined): void {
     const { limiter, reporter } = this.options
     decision.release()
@@ -131,7 +133,7 @@ export class Responder {
   }
 }
 
-/** Which policy a function chooses is only known for a request. */
+/** True for a function, because the policy that it chooses is known only for a request. */
 function mayHoldSlots({ policy }: GuardLimit): boolean {
   return typeof policy === 'function' || policyOf(policy).kind === 'concurrency'
 }

@@ -7,9 +7,9 @@ import { GUARD_LIMIT_OPTIONS, type GuardLimit, type GuardLimits, type LayeredGua
 import { checkedLimits, type GuardOptions, type GuardSettings, oneLimit } from './guard-options.ts'
 
 /**
- * What one route has of its own, all in the same decision as the limits of the guard: further limits, or others in place
- * of those of the same name (`policy` is short for a limit named `default`), or only another cost. `allow` adds to the
- * addresses that no limit concerns.
+ * The options of one route. `limits` adds limits to those of the guard and replaces limits of the same name; all are
+ * decided together. `policy` is short for a limit named `default`. `cost` alone changes only the cost. `allow` adds
+ * addresses to the guard's `allow`.
  */
 export type Route<R = RequestView> = { allow?: readonly string[] | undefined } & (
   | { limits: GuardLimits<R>; cost?: NonNullable<GuardLimit<R>['cost']> }
@@ -18,7 +18,7 @@ export type Route<R = RequestView> = { allow?: readonly string[] | undefined } &
   | { cost: NonNullable<GuardLimit<R>['cost']> }
 )
 
-/** The options of a guard for one route. What the route adds counts for itself unless it names a `bucket`. */
+/** The options of a guard for one route. A limit of the route has its own state unless it names a `bucket`. */
 export function withRoute(settings: GuardSettings, limits: GuardLimits, route: string, given: Route): GuardOptions {
   const own = checkRoute(`rateLimit of ${route}`, given)
   const kept = Object.entries(settings).filter(
@@ -28,7 +28,7 @@ export function withRoute(settings: GuardSettings, limits: GuardLimits, route: s
   return { ...Object.fromEntries(kept), ...lists, limits: atCost({ ...limits, ...ownLimits(route, own) }, own) }
 }
 
-/** Refuses what says nothing about a route, and unknown options. Options that are `undefined` are as left out. */
+/** Refuses unknown options, and options without a limit or cost. An option that is `undefined` counts as left out. */
 export function checkRoute(where: string, given: Route): Route {
   if (typeof given !== 'object' || given === null) {
     throw expected('SLUICE_BAD_OPTION', `${where} as { policy }, { limits } or { cost }`, given)
@@ -48,26 +48,26 @@ function ownLimits(route: string, own: Route): GuardLimits {
   )
 }
 
-/** Limits that have no cost of their own take the route's. */
+/** Gives the route's cost to all limits that have no cost of their own. */
 function atCost(limits: GuardLimits, own: Route): GuardLimits {
   if (!('cost' in own) || 'policy' in own || own.cost === undefined) return limits
   const { cost } = own
   return Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, { cost, ...limit }]))
 }
 
-/** What the guard of a route can be told. */
+/** The methods of a route's guard that `RouteGuards` calls. */
 interface SwitchableGuard {
   has(limit: string | undefined): boolean
   setMode(mode: LimitMode | undefined, limit?: string): void
   close(): unknown
 }
 
-/** The guards of single routes, made when first asked for, and switched together with the guard they belong to. */
+/** The guards of single routes. Each is made when it is first needed and is switched together with the main guard. */
 export class RouteGuards<G extends SwitchableGuard> {
   private readonly make: (route: string, own: Route) => G
-  /** By what a route says, then by its name: several routes may say the same, and several may have one name. */
+  /** By the route's options, then by its name: several routes may share an options object or a name. */
   private readonly guards = new Map<Route, Map<string, G>>()
-  /** The switches since all limits were switched together. Routes that come later are switched, too. */
+  /** The modes set since the last switch of all limits, for guards of routes that are made later. */
   private readonly modes = new Map<string | undefined, LimitMode | undefined>()
 
   constructor(make: (route: string, own: Route) => G) {
@@ -85,13 +85,13 @@ export class RouteGuards<G extends SwitchableGuard> {
     return guard
   }
 
-  /** The routes that have the limit, by their names. */
+  /** The names and guards of the routes that have the limit. */
   having(limit: string, route?: string): [route: string, guard: G][] {
     const named = [...this.guards.values()].flatMap(guards => [...guards])
     return named.filter(([name, guard]) => (route === undefined || name === route) && guard.has(limit))
   }
 
-  /** A route may have put another limit in place of one of that name, or have one that no other has. */
+  /** Whether a route has a limit of this name: its own, or one of the main guard. */
   have(limit: string): boolean {
     return this.all().some(guard => guard.has(limit))
   }

@@ -22,8 +22,9 @@ export interface SafeLimitContext {
 }
 
 /**
- * A guard's limit as the limiter takes it. What the user's functions answer is kept on the request, so that each is asked
- * once. One that throws or answers nonsense neither ends the request nor lets it pass unlimited.
+ * A guard's limit in the form that the limiter takes. It keeps the answers of the user's functions with the request, so
+ * that each function is called once. If a function throws or returns an invalid value, a fallback replaces its answer:
+ * the request does not fail, nor does it pass unlimited.
  */
 export class SafeLimit {
   readonly name: string
@@ -37,10 +38,10 @@ export class SafeLimit {
   private readonly cost: UserFunction<number> | undefined
   private readonly keys: ReturnType<typeof missCounter>
   private readonly costs: ((facts: RequestFacts) => number) | undefined
-  /** Nothing but the decision needs the key, so it is not kept. */
+  /** True if no function of the user is called and only the decision needs the key, so the key need not be kept. */
   private readonly isKeyPlain: boolean
 
-  /** `fallback` is the policy of a function that has failed. */
+  /** `fallback` returns the policy to use if the `policy` function fails. */
   constructor(name: string, index: number, limit: GuardLimit, fallback: () => Policy, context: SafeLimitContext) {
     this.name = name
     this.index = index
@@ -93,7 +94,7 @@ export class SafeLimit {
     const keyOf = (facts: RequestFacts) => this.keyFor(facts)
     return {
       policy: this.policy === undefined ? (policy as Policy) : facts => this.policyFor(facts),
-      // Also without a key: an operator may mean another limit only.
+      // Needed for a limit without a key too: a call of an operator excludes other limits by their keys.
       key: keyOf,
       ...(cost !== undefined && { cost: (facts: RequestFacts) => this.costFor(facts) }),
       ...(mode !== undefined && { mode: typeof mode === 'function' ? facts => this.modeFor(facts) : mode }),
@@ -108,8 +109,8 @@ export class SafeLimit {
   }
 
   /**
-   * Kept on the request: the key is asked for again, to roll out, to settle or to forgive, and a login on the way may have
-   * changed who it is.
+   * Keeps the key with the request. `rollout`, the settlement and `resetWhen` need the key again, and by then a login
+   * may have changed who the caller is.
    */
   private keyFor(facts: RequestFacts): Maybe<Key | undefined> {
     const { key, index } = this
@@ -188,7 +189,7 @@ export class SafeLimit {
   }
 }
 
-/** The limits of a guard as its limiter takes them. */
+/** The limits of a guard in the form that its limiter takes. */
 export function safeLimits(limits: Readonly<Record<string, GuardLimit>>, context: SafeLimitContext): SafeLimit[] {
   const all = Object.values(limits)
   return Object.entries(limits).map(
@@ -196,7 +197,7 @@ export function safeLimits(limits: Readonly<Record<string, GuardLimit>>, context
   )
 }
 
-/** The guard's own `skip`. One that fails lets nothing off. */
+/** The guard's `skip`. If it fails, the request is not skipped. */
 export function skipFunction(
   skip: NonNullable<GuardSettings['skip']>,
   { reporter, time }: SafeLimitContext,
@@ -213,7 +214,7 @@ export function skipFunction(
   })
 }
 
-/** The value that takes the place of an answer, and its name in an event. */
+/** The value that replaces a failed answer, and its text in an event. */
 interface Fallback<T> {
   readonly used: (facts: RequestFacts) => T
   readonly text: string | (() => string)
@@ -249,24 +250,24 @@ function highest(cost: UserFunction<number>, [first, ...rest]: readonly RequestF
 
 const STRICTEST_FIRST: readonly LimitMode[] = ['enforce', 'shadow', 'off']
 
-/** Every process finds the same for a key, and a key that is in at one percent is in at two. */
+/** Enforces the same keys in every process. A key that is enforced at one percent stays enforced at two. */
 function rolledOut(key: Maybe<Key | undefined>, percent: number): LimitMode {
-  // The limiter asks for the mode again once the key is there.
+  // If the key is still a promise, the limiter asks for the mode again when the key is known.
   const text = key === undefined || key instanceof Promise ? '' : encodeKey(key, '')
   return stableHash(text, 100 * PER_PERCENT) < percent * PER_PERCENT ? 'enforce' : 'shadow'
 }
 
 const PER_PERCENT = 1_000_000
 
-/** If nothing is known of any limit. */
+/** The fallback if the policies of all limits are functions. */
 const LAST_RESORT: Policy = policyOf('1/s')
 
-/** For a request whose policy could not be chosen: the strictest that the limit, or else any other, may have. */
+/** The policy if a function fails: the strictest of its plans, or else of the guard's limits. */
 function fallbackPolicy(limit: GuardLimit, all: readonly GuardLimit[]): Policy {
   return knownPolicy(limit) ?? strictest(all.map(knownPolicy).filter(policy => policy !== undefined)) ?? LAST_RESORT
 }
 
-/** Of plans the strictest; of other functions nothing is known. */
+/** The strictest policy of plans; undefined for other functions, whose policies are not known. */
 function knownPolicy({ policy }: GuardLimit): Policy | undefined {
   return typeof policy === 'function' ? (policy as Partial<Plans>).strictest : policyOf(policy)
 }

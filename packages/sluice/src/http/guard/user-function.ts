@@ -3,22 +3,22 @@ import { inTime, type LookupTime } from '../../lookup.ts'
 import type { Maybe } from '../../maybe.ts'
 import type { RequestFacts, RequestView } from '../request/request-facts.ts'
 
-/** How a guard asks one function of its user, and what it does when that fails. */
+/** How a guard calls one function of its user, and what it uses if the function fails. */
 export interface UserFunctionOptions<T> {
   readonly name: string
   readonly call: (view: RequestView) => unknown
-  /** Reads an answer; throws if it means nothing. */
+  /** Checks and converts an answer. Throws if it is invalid. */
   readonly read: (answer: unknown) => T
-  /** Takes the place of an answer if the function throws, answers nonsense, rejects, or is late. */
+  /** Returns the fallback if the function throws, rejects, is late or returns an invalid value. */
   readonly otherwise: (facts: RequestFacts, error: unknown) => T
   readonly time: LookupTime
 }
 
-/** A function of the user that may answer now or later. Whatever it does, the request gets an answer. */
+/** A function of the user that may return a promise. If it fails, the caller gets a fallback. */
 export class UserFunction<T> {
-  /** It is an async function, or has answered with a promise before: a look-up that a flood must not cause. */
+  /** It is an async function or has returned a promise before, so a call may be a look-up, such as in a database. */
   isAsync: boolean
-  /** A request that is asked about twice makes one look-up. */
+  /** The answers by request, so that a request makes one look-up even if the function is needed twice. */
   private readonly asked = new WeakMap<RequestFacts, Promise<T>>()
   private readonly options: UserFunctionOptions<T>
 

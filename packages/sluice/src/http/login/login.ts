@@ -9,9 +9,12 @@ import { factsOf, type RequestFacts, type RequestView } from '../request/request
 import { RecentKeys } from './recent-keys.ts'
 
 export interface LoginOptions<R = RequestView> {
-  /** The address that counts: the client's by default. */
+  /** The address to count by: the client's by default. */
   ip?: Identity<R>
-  /** The user name of the attempt: `r.body.username` or `r.body.email` by default. Parse the body before the limiter runs. */
+  /**
+   * The user name of the attempt: `r.body.username` or `r.body.email` by default. Parse the body before the limiter
+   * runs.
+   */
   username?: Identity<R> | ((r: R) => unknown)
   /** Failures from one address for one name. Each refusal blocks the pair, longer each time. */
   pair?: PolicyLike
@@ -30,8 +33,8 @@ export interface LoginOptions<R = RequestView> {
 const OPTIONS = ['ip', 'username', 'pair', 'perAddress', 'perUsername', 'total', 'failed', 'succeeded']
 
 /**
- * Limits for a login form. Only failures count. An attempt counts as a failure until its response says otherwise, so that
- * guesses sent in parallel get no more tries than guesses sent one by one.
+ * Limits for a login form. Only failures count. An attempt counts as a failure until its response says otherwise, so
+ * that guesses sent in parallel get no more tries than guesses sent one by one.
  *
  * A sustained attack fills `perAddress`, `perUsername` and `total`, which must not shut out regular users. So
  * `perAddress` and `perUsername` do not apply to a name that has logged in from the same address lately. `total` counts
@@ -106,7 +109,7 @@ function addressOf<R>(ip: Identity<R>): Identity<R> {
 
 function nameOf<R>(username: Identity<R> | ((r: R) => unknown)): Identity<R> {
   if (username instanceof Identity) return username
-  // The helper itself without a call, `username: username`, would find no name in any request, and all would share one key.
+  // With the helper itself, `username: username` instead of `username()`, all requests would share one key.
   if ((username as unknown) !== typedName) return typedName(username)
   throw expected('SLUICE_BAD_OPTION', 'loginLimits() username as username() or a function of the request', username)
 }

@@ -42,14 +42,16 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'bigint' || Number.isSafeInteger(value) || isId(value) ? String(value) : undefined
 }
 
-/** An id object of a database, such as MongoDB's ObjectId: its class has its own `toString`. JSON cannot produce one. */
+/**
+ * An id object of a database, such as MongoDB's ObjectId: its class has its own `toString`. JSON cannot produce one.
+ */
 function isId(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype !== null && prototype !== Object.prototype && value.toString !== Object.prototype.toString
 }
 
-/** A request without the value that a key is made of, such as one of a guest. */
+/** The request has no value for the key, as when its caller is not logged in. */
 export class MissingKey extends SluiceError {}
 
 /** Warns if none of the first requests has a value: the property is probably misspelt. */

@@ -53,8 +53,8 @@ function foundTenant(r: unknown): unknown {
 }
 
 /**
- * A claim of a token that earlier middleware has verified: from `r.auth.payload`, `r.auth` or `r.user`, or from what `read`
- * returns. This never reads the token itself, since anyone can write one.
+ * A claim of a token that earlier middleware has verified: from `r.auth.payload`, `r.auth` or `r.user`, or from what
+ * `read` returns. This never reads the token itself, since anyone can write one.
  */
 export function jwt<R = RequestView>(claim: string, read?: (r: R) => unknown): Identity<R> {
   if (typeof claim !== 'string' || claim === '') throw expected('SLUICE_BAD_OPTION', 'jwt() with a claim', claim)
@@ -72,8 +72,8 @@ export function jwt<R = RequestView>(claim: string, read?: (r: R) => unknown): I
 
 /**
  * A name as people type it into a login form. Names that differ only in surrounding spaces, case, width or Unicode
- * composition are one name. A form with different values in `username` and `email` does not say which of them logs in, so
- * all such forms share one key. Otherwise a new value in the field that the login ignores would give fresh quota.
+ * composition are one name. A form with different values in `username` and `email` does not say which of them logs in,
+ * so all such forms share one key. Otherwise a new value in the field that the login ignores would give fresh quota.
  */
 export function username<R = RequestView>(read: (r: R) => unknown = typedName): Identity<R> {
   return known('username', read, name => folded(name.trim()))
@@ -94,7 +94,7 @@ function folded(name: string): string {
   return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC').trim()
 }
 
-/** A caller whom the server knows: `read` finds who it is in what earlier middleware has found out. */
+/** The identity of a caller whom the server knows. `read` returns it from what earlier middleware has stored. */
 function known<R>(
   kind: string,
   read: (r: R) => unknown,

@@ -25,7 +25,7 @@ function vagueness(template: string | undefined): number {
   return template.includes('*') ? 2 : template.includes(':') ? 1 : 0
 }
 
-/** Decodes a segment of a template: its author may have written it as it is sent, `/caf%C3%A9`. */
+/** Decodes a segment of a template, because its author may have written it encoded, `/caf%C3%A9`. */
 export function templateSegments(template: string): string[] {
   const segments = template.split('/').filter(part => part !== '')
   return segments.map(part => decoded(part).toLowerCase())

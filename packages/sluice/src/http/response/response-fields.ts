@@ -41,8 +41,8 @@ export class ResponseFields {
   }
 
   /**
-   * Whether the limits must be checked once more without a charge: the fields of a window with nothing left tell when it
-   * has one more unit, and only a refusal knows that time.
+   * Whether to ask the limits once more without a charge. The fields of a window with nothing left tell when it has one
+   * more unit, and only a refusal gives that time.
    */
   wantsLook(decision: Decision, facts: RequestFacts): boolean {
     if (this.families.length === 0 || !decision.allowed) return false
@@ -51,7 +51,10 @@ export class ResponseFields {
     )
   }
 
-  /** The limits of a decision with the times that callers are told. `look` is the second check, if `wantsLook` asked for it. */
+  /**
+   * The limits of a decision with the times that callers are told. `look` is the second check, if `wantsLook` asked for
+   * it.
+   */
   told({ limits, charges }: ChargedDecision, look: Decision | undefined): readonly LimitState[] {
     if (!this.someSetAside && !limits.some(isSpent)) return limits
     return limits.map((state, i) => {
