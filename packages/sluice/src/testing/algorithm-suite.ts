@@ -5,26 +5,25 @@ import { type Case, isSameVerdict, show } from './store-suite/case.ts'
 import { isExact, ofEveryKind } from './store-suite/policies.ts'
 import { random, randomPolicy, randomTrace, type Step } from './trace.ts'
 
-/** One key of one policy, with nothing around it. Times are ticks and never run backwards. */
+/** The bare algorithm for one key of one policy. Times are ticks and never run backwards. */
 export interface AlgorithmKey {
   consume(at: number, cost: number): OracleVerdict
   peek(at: number, cost: number): OracleVerdict
-  /** Takes back a charge made at tick `chargedAt`. */
+  /** Takes back a charge that was made at tick `chargedAt`. */
   refund?(at: number, cost: number, chargedAt: number): void
   credit?(at: number, cost: number): void
   /** Concurrency only: ends the n-th allowed `consume`, from 0. */
   release?(at: number, acquisition: number): void
 }
 
-/** Where the windows of `align: 'key'` start: fits the smallest window, of 1000 ticks. */
+/** Where the windows of `align: 'key'` start, in ticks. It is less than the smallest window, 1000 ticks. */
 const PHASE = 337
 const SEEDS = 150
 const STEPS = 60
 
 /**
- * What an algorithm must decide, as a list of cases for any test runner: the oracle's verdicts, at the edges and on
- * random traces. `open` makes a fresh key of a policy. `phase` is where its windows start; it is 0 unless `align` is
- * 'key'.
+ * Cases for any test runner. They check that an algorithm gives the oracle's verdicts, around the limit and on random
+ * traces. `open` makes a fresh key of a policy. `phase` is where its windows start; it is 0 unless `align` is 'key'.
  */
 export function algorithmSuite(kind: Policy['kind'], open: (policy: Policy, phase: number) => AlgorithmKey): Case[] {
   const check = (policy: Policy, trace: readonly Step[], about: string) => {
@@ -55,7 +54,9 @@ export function algorithmSuite(kind: Policy['kind'], open: (policy: Policy, phas
   ]
 }
 
-/** Fills the limit in one charge or several, then asks for nothing, one, all and too much around every edge of that. */
+/**
+ * Fills the limit in one charge or several. Then asks for costs from 0 to too much, around each tick where room comes.
+ */
 function edges(policy: Policy): Step[] {
   const limit = limitOf(policy)
   const { interval, window, edge } = rhythmOf(policy, PHASE)

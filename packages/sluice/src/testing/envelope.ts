@@ -3,15 +3,16 @@ import type { Rate } from '../duration.ts'
 import type { FixedWindowPolicy, Policy, SlidingWindowPolicy } from '../policy.ts'
 
 export interface Admitted {
-  /** Ticks, in order. */
+  /** The tick of the admission. Admissions are in order of time. */
   readonly at: number
   readonly cost: number
 }
 
 /**
- * Checks law 4 on the list of admissions alone: it knows what a policy promises, not how a store keeps the promise.
- * Returns what is wrong, if anything. Leave credits and resets out of the trace, because they admit more on purpose.
- * `phase` is that of `align: 'key'`, in ticks.
+ * Checks the envelope of a policy, the most that it may admit in any span of time. It reads only the list of
+ * admissions, so it does not depend on how a store decides. Returns the violation, if there is one. Leave credits and
+ * resets out of the trace, because they admit more on purpose. `phase` is where the windows of `align: 'key'` start, in
+ * ticks.
  */
 export function envelopeViolation(
   policy: Policy,
@@ -38,14 +39,15 @@ export function envelopeViolation(
       return spanViolation(admissions, policy.limit, span => span < window, `[t, t + ${window})`)
     }
     case 'concurrency':
-      // How much is held at once depends on the releases, which are not in this list.
+      // The cost held at any time depends on releases, which are not in this list.
       return undefined
   }
 }
 
 /**
- * Any i ≤ j: cost[i] + … + cost[j] ≤ capacity + rate × (t[j] − t[i]), times the period. With S the running sum that is
- * (S[j] − rate·t[j]) − (S[i−1] − rate·t[i]) ≤ capacity, so for each j only the smallest right part so far matters.
+ * Checks cost[i] + … + cost[j] ≤ capacity + rate × (t[j] − t[i]) for all i ≤ j, multiplied by the period. With the
+ * running sum S this is (S[j] − rate·t[j]) − (S[i−1] − rate·t[i]) ≤ capacity. So for each j it compares only with the
+ * smallest S[i−1] − rate·t[i] so far.
  */
 function bucketViolation(admissions: readonly Admitted[], capacity: number, rate: Rate): string | undefined {
   const period = BigInt(ticks(rate.periodMs))
@@ -65,7 +67,7 @@ function bucketViolation(admissions: readonly Admitted[], capacity: number, rate
   return undefined
 }
 
-/** At most `limit` among any admissions whose first and last are `together`, told by how far apart they are. */
+/** Checks that admissions in any one span cost at most `limit`. `together` says whether a distance fits in one span. */
 function spanViolation(
   admissions: readonly Admitted[],
   limit: number,
@@ -85,7 +87,7 @@ function spanViolation(
   return undefined
 }
 
-/** At most `limit` in each window, where `windowAt` says which half-open one a tick belongs to. */
+/** Checks that admissions in each window cost at most `limit`. `windowAt` returns the half-open window of a tick. */
 function windowViolation(
   admissions: readonly Admitted[],
   limit: number,
@@ -107,14 +109,15 @@ function windowViolation(
 function fixedWindowViolation(admissions: readonly Admitted[], policy: FixedWindowPolicy, phase: number) {
   const { limit, align } = policy
   const window = ticks(policy.windowMs)
-  // A span as long as a window touches two windows at most, wherever they start: all that 'first' can be held to.
+  // A span as long as a window touches at most two windows. With 'first' this is all that can be checked, because the
+  // list does not show where windows start.
   const inAnySpan = () => spanViolation(admissions, 2 * limit, span => span < window, `[t, t + ${window})`)
   if (align === 'first') return inAnySpan()
   if (align === 'epoch' || align === 'key') {
     const from = align === 'key' ? phase : 0
     return windowViolation(admissions, limit, at => alignedWindow(at, window, from)) ?? inAnySpan()
   }
-  // Days and months differ in length, so 'any span' is any two neighbours, and follows from each window alone.
+  // Calendar windows differ in length. Twice the limit in two neighbouring windows follows from the check of each.
   return windowViolation(admissions, limit, at => {
     const { start, end } = calendarWindow(align, policy.timeZone ?? 'UTC', Math.floor(at / 1000))
     return { start: ticks(start), end: ticks(end) }
@@ -123,8 +126,9 @@ function fixedWindowViolation(admissions: readonly Admitted[], policy: FixedWind
 
 /**
  * The newest k sub-windows are counted in full, so any k neighbours hold at most `limit`. A span of window − sub, both
- * ends included, touches no more than k of them: the law. One of a whole window touches k + 1, hence twice the limit,
- * and comes arbitrarily near it: with k = 1 the law's span is a single tick and this is what is left to promise.
+ * ends included, touches at most k sub-windows, so it holds at most `limit`. A span of a whole window touches k + 1, so
+ * it holds at most twice the limit, and may come near that. With k = 1 the first span is a single tick, and the second
+ * bound is the useful one.
  */
 function slidingWindowViolation(admissions: readonly Admitted[], { limit, windowMs, buckets }: SlidingWindowPolicy) {
   const window = ticks(windowMs)

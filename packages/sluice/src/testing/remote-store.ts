@@ -7,11 +7,11 @@ import type { Change, Question, Store } from '../stores/store.ts'
 import type { FakeClock } from './fake-clock.ts'
 
 export interface SimulatedStoreOptions {
-  /** The clock of the test: delays pass by it. */
+  /** The clock of the test. Its timers end the delays. */
   clock: FakeClock
   /** How many milliseconds a call takes in each direction. 1 by default. */
   delayMs?: number
-  /** How far the server's own clock is ahead of the test's. 0 by default. */
+  /** How many milliseconds the server's own clock is ahead of the test's. 0 by default. */
   aheadMs?: number
 }
 

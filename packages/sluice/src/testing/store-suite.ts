@@ -26,8 +26,22 @@ export interface StoreSuiteOptions {
 }
 
 /**
- * What every store must do, as a list of cases for any test runner. `open` makes a fresh, empty store with the given
- * clock, several times per case; with `maxKeys`, one that keeps no more keys than that.
+ * Cases for any test runner that check what every store must do. A case calls `open`, perhaps several times, for a
+ * fresh, empty store that runs by the given clock. With `maxKeys`, the store must keep no more keys than that.
+ *
+ * Case names give the number of the law that they check:
+ *
+ * 1. A refused request consumes nothing.
+ * 2. A request is charged to all enforced limits or to none.
+ * 3. The same cost passes at `retryAt` and not a tick earlier, if no other request consumes meanwhile.
+ * 4. No span of time admits more than the policy promises.
+ * 5. All stores give the same verdicts.
+ * 6. A clock that runs backwards admits nothing extra.
+ * 7. Windows from 1 ms to 366 days and rates from one a day to a million a second do not drift.
+ * 8. A store forgets a key only if no verdict changes by that, and a full store gives no key a fresh quota.
+ * 9. While nothing is consumed, `resetAt` stays the same until it has passed.
+ * 11. Keys are data: a store neither alters them nor confuses two of them.
+ * 12. A refund counts once, and lets no more through than if the request had not happened.
  */
 export function storeSuite(open: Open, { skip = {}, scale = 1 }: StoreSuiteOptions = {}): Case[] {
   const bench = benchOf(open, scale)

@@ -3,7 +3,7 @@ import type { Policy } from '../policy.ts'
 import { limitOf } from './oracle/oracle.ts'
 import { type Rhythm, rhythmOf } from './oracle/rhythm.ts'
 
-/** One call on one key. `of`, with a refund: which earlier step made the charge; each is refunded at most once. */
+/** One call on one key. For a refund, `of` is the index of the step that made the charge, refunded at most once. */
 export interface Step {
   /** Ticks. */
   readonly at: number
@@ -43,12 +43,12 @@ export const KINDS = [
   'concurrency',
 ] as const satisfies readonly Policy['kind'][]
 const ALIGNS = ['epoch', 'key', 'first', 'day', 'week', 'month'] as const
-/** Summer time both ways round, half an hour of it (Lord Howe), and an odd offset all year. */
+/** Zones of both hemispheres, one whose summer time is half an hour (Lord Howe), and one with an odd offset. */
 const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu']
 const LIMITS = [0, 1, 1, 2, 3, 5, 7, 10, 60, 100, 1000, 999_983, 2 ** 31, 2 ** 48]
 const WINDOWS_MS = [1, 1.001, 7, 250, 1000, 1001, 60_000, 900_000, 3_600_000, DAY_MS, 30 * DAY_MS, 366 * DAY_MS]
 const BUCKETS = [1, 1, 2, 3, 7, 10, 60, 256]
-/** Round ones, and ones whose interval is no whole number of anything. */
+/** Rates with a whole interval, and rates whose interval is no whole number of ticks. */
 const RATES: readonly (readonly [count: number, periodMs: number])[] = [
   [1, DAY_MS],
   [999_983, DAY_MS],
@@ -61,7 +61,7 @@ const RATES: readonly (readonly [count: number, periodMs: number])[] = [
   [999_983, 1000],
   [1_000_000, 1000],
 ]
-/** A bucket may take this long to drain: policies allow twice as much. */
+/** The longest time in which a bucket of a random policy drains, half of what policies allow. */
 const LONGEST_DRAIN_MS = 2 ** 48 / 1000
 /** Traces end here (the year 2128), so that every reset stays an exact double. */
 const LATEST = 5e15
@@ -93,7 +93,7 @@ export function randomPolicy(rng: Rng, kind: Policy['kind'] = pick(rng, KINDS)):
       const buckets = pick(rng, BUCKETS)
       return { kind, limit, windowMs, buckets: ticks(windowMs) % buckets === 0 ? buckets : 1 }
     }
-    // A log keeps an entry a unit and a semaphore a slot: nobody makes them this large.
+    // A log keeps an entry for each unit and a semaphore a slot for each holder, so nobody makes them this large.
     case 'slidingLog':
       return { kind, limit: Math.min(limit, 1000), windowMs }
     case 'concurrency':
@@ -111,7 +111,7 @@ export function randomTrace(rng: Rng, policy: Policy, steps: number, options: Tr
   const limit = limitOf(policy)
   const rhythm = rhythmOf(policy, options.phase)
   const trace: Step[] = []
-  // Charges from before a reset are no longer anyone's to refund.
+  // The steps whose charges can be refunded. A reset empties the list.
   let refundable: number[] = []
   let at = rng() < 0.8 ? TODAY + below(rng, 1e13) : below(rng, 3)
   let latest = at
@@ -140,7 +140,7 @@ export function randomTrace(rng: Rng, policy: Policy, steps: number, options: Tr
 }
 
 function later(rng: Rng, { interval, window, edge }: Rhythm, at: number, trace: readonly Step[]): number {
-  // Mostly a recent step: an edge of the distant past is no edge any more.
+  // A recent step: the window of a step long ago has no edge that still matters.
   const some = trace[trace.length - 1 - below(rng, Math.min(trace.length, 8))]?.at ?? at
   const next = pick(rng, [
     () => at,

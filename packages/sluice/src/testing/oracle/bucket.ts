@@ -5,7 +5,8 @@ import { ceilDiv, type Model, most, ticksOf } from './model.ts'
  * Token bucket, leaky bucket and GCRA are the same rule: charges raise a level, which drains `count` units a period and
  * may never exceed the capacity. Tokens are capacity − level.
  *
- * The level is kept in parts: one unit is as many parts as the period has ticks, so exactly `count` parts drain a tick.
+ * The level is in parts of a unit: a unit has as many parts as the period has ticks, so a tick drains `count` parts
+ * exactly.
  */
 export function bucketModel(capacity: number, rate: Rate): Model {
   const partsPerUnit = ticksOf(rate.periodMs)
@@ -25,7 +26,7 @@ export function bucketModel(capacity: number, rate: Rate): Model {
     charge: (at, cost) => setLevel(at, levelNow(at) + cost * partsPerUnit),
     wholeAt: () => levelAt + ceilDiv(level, drainPerTick),
     refund(at, cost, chargedAt) {
-      // What has drained since the charge has already come back with time.
+      // The drain has already given back a part of the charge.
       const left = cost * partsPerUnit - drainPerTick * (at - chargedAt)
       setLevel(at, levelNow(at) - most(0n, left))
     },

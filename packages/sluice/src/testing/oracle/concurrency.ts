@@ -5,7 +5,7 @@ import { type Model, most, ticksOf } from './model.ts'
 export function concurrencyModel(policy: ConcurrencyPolicy): Model {
   const limit = BigInt(policy.limit)
   const ttl = ticksOf(policy.ttlMs)
-  // One row for every admission there ever was, so that the row's number is the acquisition's. Freed: expired at 0.
+  // One row for every admission, ever, so that an acquisition's number is its index. A freed slot has expiresAt 0.
   const slots: { cost: bigint; expiresAt: bigint }[] = []
 
   return {
@@ -22,7 +22,7 @@ export function concurrencyModel(policy: ConcurrencyPolicy): Model {
       slot.expiresAt = 0n
       return true
     },
-    // A slot is its holder's: only `release` and time free it.
+    // Only `release` and time free a slot.
     refund() {},
     credit() {},
     reset() {

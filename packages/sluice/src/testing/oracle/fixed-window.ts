@@ -7,7 +7,7 @@ interface Window {
   readonly end: bigint
 }
 
-/** A count that holds for the half-open window [start, end) of the charge that opened it, and for nothing else. */
+/** A count for one half-open window [start, end), which a charge opens. Outside of the window the count is 0. */
 export function fixedWindowModel(policy: FixedWindowPolicy, phase: bigint): Model {
   const limit = BigInt(policy.limit)
   const none: Window = { start: 0n, end: 0n }
@@ -19,7 +19,7 @@ export function fixedWindowModel(policy: FixedWindowPolicy, phase: bigint): Mode
   return {
     passes: (at, cost) => countNow(at) + cost <= limit,
     charge(at, cost) {
-      // A cost of 0 only looks: it must not start a window of `align: 'first'`.
+      // A cost of 0 takes nothing, so it must not start a window of `align: 'first'`.
       if (cost === 0n) return
       if (at >= window.end) {
         window = windowAt(policy, phase, at)
@@ -32,7 +32,7 @@ export function fixedWindowModel(policy: FixedWindowPolicy, phase: bigint): Mode
       const stillTheSame = chargedAt >= window.start && at < window.end
       if (stillTheSame) count = most(0n, count - cost)
     },
-    // The window stays what it was, even at a count of 0: with 'first', only its end makes room for another start.
+    // The window stays open even at a count of 0: with 'first', the next window can start only after its end.
     credit(at, cost) {
       if (at < window.end) count = most(0n, count - cost)
     },

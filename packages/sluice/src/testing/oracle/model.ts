@@ -9,18 +9,18 @@ export interface Model {
   passes(at: bigint, cost: bigint): boolean
   /** Takes a cost that passes. Cost 0 must leave no trace. */
   charge(at: bigint, cost: bigint): void
-  /** The first tick at which nothing is counted any more; any tick of the past if nothing is. */
+  /** The first tick at which nothing is counted any more; any past tick if nothing is counted now. */
   wholeAt(): bigint
-  /** Gives back what law 12 allows for a charge made at `chargedAt`. */
+  /** Gives a charge made at `chargedAt` back, but lets no more through than if the request had not happened. */
   refund(at: bigint, cost: bigint, chargedAt: bigint): void
-  /** An operator's credit, clamped at full. */
+  /** An operator's credit: gives the cost back, up to a full limit. */
   credit(at: bigint, cost: bigint): void
   reset(): void
-  /** Concurrency only: ends the n-th passing `charge`, counted from 0 over resets; false if it no longer held anything. */
+  /** Concurrency only: releases the n-th passing `charge`, counted from 0 across resets. False if it held no slot. */
   release?(at: bigint, acquisition: number): boolean
 }
 
-/** Policies speak milliseconds, possibly with a fraction down to a microsecond. */
+/** Converts the milliseconds of a policy, which may have a fraction, to whole microseconds. */
 export const ticksOf = (ms: number): bigint => BigInt(Math.round(ms * 1000))
 
 export const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)

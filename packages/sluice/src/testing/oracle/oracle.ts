@@ -6,20 +6,20 @@ import { least, type Model, most } from './model.ts'
 import { slidingLogModel } from './sliding-log.ts'
 import { slidingWindowModel } from './sliding-window.ts'
 
-/** All times are ticks (whole microseconds). One past 2^53 is the nearest double. */
+/** All times are ticks (whole microseconds). A time above 2^53 is rounded to the nearest double. */
 export interface OracleVerdict {
   allowed: boolean
   /** The largest cost that passes now, after the charge if it was taken. */
   remaining: number
-  /** When nothing is counted any more; the time of the call if nothing is. */
+  /** The tick at which nothing is counted any more; the tick of the call if nothing is counted now. */
   resetAt: number
-  /** 0 when allowed; else the first tick at which the same cost passes if nobody else consumes; Infinity when never. */
+  /** The first tick at which the same cost passes if no other call consumes; 0 if allowed, Infinity if never. */
   retryAt: number
 }
 
 /**
- * The independent judge of kernels, scripts and stores: one key of one policy. It is slow and exact, and shares no code
- * with them.
+ * Computes the correct verdicts for one key of one policy. Tests compare kernels, scripts and stores with it. It is
+ * slow and exact, and shares no code with them.
  *
  * If time runs backwards, the largest `at` seen so far counts instead, over all calls and resets.
  */
@@ -27,12 +27,14 @@ export interface Oracle {
   /** Cost 0 takes nothing. */
   consume(at: number, cost: number): OracleVerdict
   peek(at: number, cost: number): OracleVerdict
-  /** Law 12, for an admitted charge of this cost; `chargedAt` is the time it was counted at, never run backwards. */
+  /**
+   * Takes an admitted charge of this cost back. `chargedAt` is the tick it was counted at, which never runs backwards.
+   */
   refund(at: number, cost: number, chargedAt: number): void
-  /** An operator's credit, clamped at full; nothing for concurrency. */
+  /** An operator's credit: gives the cost back, up to a full limit. For concurrency it does nothing. */
   credit(at: number, cost: number): void
   reset(): void
-  /** Concurrency only: the n-th allowed `consume`, from 0, those of cost 0 and those before a reset included. */
+  /** Concurrency only: releases the n-th allowed `consume`, from 0. Calls of cost 0 and calls before a reset count. */
   release?(at: number, acquisition: number): boolean
 }
 
@@ -52,7 +54,7 @@ export function oracleFor(policy: Policy, options: OracleOptions = {}): Oracle {
 
   const verdict = (at: bigint, cost: bigint, allowed: boolean): OracleVerdict => ({
     allowed,
-    // Both are searched for with the predicate itself: a formula could have the same error as the code it judges.
+    // Searches with `passes` itself, because a formula could have the same error as the code under test.
     remaining: Number(firstTrue(0n, limit, more => !model.passes(at, more + 1n))),
     resetAt: Number(most(at, model.wholeAt())),
     retryAt: allowed ? 0 : cost > limit ? Infinity : Number(firstTrue(at, model.wholeAt(), t => model.passes(t, cost))),

@@ -1,21 +1,21 @@
 import type { Step } from '../trace.ts'
 import type { Oracle, OracleVerdict } from './oracle.ts'
 
-/** An admission that was not refunded later, at the time it was counted at. */
+/** An admission that was not refunded later. `at` is the tick it was counted at. */
 export interface Admission {
   readonly at: number
   readonly cost: number
 }
 
 export interface Replay {
-  /** One a step: the verdict of a `consume` or `peek`, undefined for the others. */
+  /** For each step: the verdict of a `consume` or `peek`, undefined for other steps. */
   readonly verdicts: readonly (OracleVerdict | undefined)[]
-  /** One a step: the time it was counted at, which never runs backwards. */
+  /** For each step: the tick it was counted at, which never runs backwards. */
   readonly times: readonly number[]
   readonly admissions: readonly Admission[]
 }
 
-/** Plays a trace. A refund of a charge that was refused is not even asked for; with concurrency a refund is a release. */
+/** Plays a trace. Skips the refund of a refused charge. With concurrency a refund releases the slot. */
 export function replay(oracle: Oracle, steps: readonly Step[]): Replay {
   const verdicts: (OracleVerdict | undefined)[] = []
   const times: number[] = []
@@ -25,7 +25,7 @@ export function replay(oracle: Oracle, steps: readonly Step[]): Replay {
 
   for (const [index, { at, op, cost, of = -1 }] of steps.entries()) {
     const charge = admitted.get(of)
-    // A reset carries no time, and a call that is not made moves none.
+    // A reset has no time, and a skipped refund is no call, so neither moves the time.
     if (op !== 'reset' && (op !== 'refund' || charge)) now = Math.max(now, at)
     let verdict: OracleVerdict | undefined
     if (op === 'consume') {

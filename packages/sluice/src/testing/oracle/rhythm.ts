@@ -2,13 +2,13 @@ import { calendarWindow } from '../../calendar.ts'
 import type { Rate } from '../../duration.ts'
 import type { Policy } from '../../policy.ts'
 
-/** Where on the time line a policy is worth testing. Ticks; hints for making traces, never a basis for judging one. */
+/** The ticks at which a policy is worth testing. Traces use them as hints; no verdict is checked against them. */
 export interface Rhythm {
   /** About the time between two units at the steady rate. */
   readonly interval: number
-  /** About the time from nothing left to everything there again. */
+  /** About the time in which a used-up limit is full again. */
   readonly window: number
-  /** Where something changes next: a window's boundary, or the end of what a charge at `chargedAt` counted for. */
+  /** The tick of the next change: the boundary of a window, or the end of a charge made at `chargedAt`. */
   edge(at: number, chargedAt: number): number
 }
 

@@ -1,7 +1,7 @@
 import type { SlidingLogPolicy } from '../../policy.ts'
 import { least, type Model, most, ticksOf } from './model.ts'
 
-/** Every admission with its time, oldest first; one of cost 3 is three entries of the same tick, kept as one row. */
+/** Every admission with its time, oldest first. A row is one admission: with cost 3 it stands for three entries. */
 export function slidingLogModel(policy: SlidingLogPolicy): Model {
   const limit = BigInt(policy.limit)
   const window = ticksOf(policy.windowMs)
@@ -31,8 +31,8 @@ export function slidingLogModel(policy: SlidingLogPolicy): Model {
       for (const entry of log) if (entry.cost > 0n) end = most(end, entry.at + window)
       return end
     },
-    // The oldest and not the charge's own: a log does not say whose an entry is, and the oldest leave soonest anyway,
-    // so what stays counted stays at least as long as it would have.
+    // Removes the oldest entries, because a log does not record which charge made an entry. The oldest expire first, so
+    // the remaining entries count at least as long as those of the other charges would.
     refund(at, cost, chargedAt) {
       if (isLive(at, chargedAt)) dropOldestLive(at, cost)
     },

@@ -2,17 +2,17 @@ import type { SlidingWindowPolicy } from '../../policy.ts'
 import { least, type Model, most, ticksOf } from './model.ts'
 
 /**
- * The design page's formula, word for word: with sub = window/k and i = ⌊now/sub⌋,
- * c[i−k] × (1 − (now − i·sub)/sub) + Σ c[i−k+1 … i] + cost ≤ limit, both sides times `sub` so that it stays whole.
+ * The definition of the sliding window. With sub = window/k and i = ⌊now/sub⌋ a cost passes if c[i−k] × (1 − (now −
+ * i·sub)/sub) + Σ c[i−k+1 … i] + cost ≤ limit. Both sides are multiplied by `sub`, so that all numbers are whole.
  *
- * Left alone, the used part never grows: within a sub-window only the weight of c[i−k] moves, and it falls; from
- * one to the next that weight is 0 where it leaves and 1 where c[i−k+1] takes its place, and c[i+1] starts at 0.
+ * Without charges the used part never grows. Within a sub-window only the weight of c[i−k] changes, and it falls. At
+ * the next boundary c[i−k] leaves at weight 0, c[i−k+1] takes its place at weight 1, and c[i+1] starts at 0.
  */
 export function slidingWindowModel(policy: SlidingWindowPolicy): Model {
   const limit = BigInt(policy.limit)
   const k = BigInt(policy.buckets)
   const sub = ticksOf(policy.windowMs) / k
-  // Every counter there ever was, by its sub-window's number: none is forgotten, old ones are just not looked at.
+  // All counters ever used, by the number of their sub-window. Old ones stay, but no verdict reads them.
   const counters = new Map<bigint, bigint>()
   const counter = (index: bigint): bigint => counters.get(index) ?? 0n
 
@@ -28,7 +28,7 @@ export function slidingWindowModel(policy: SlidingWindowPolicy): Model {
     passes: (at, cost) => used(at) + cost * sub <= limit * sub,
     charge: (at, cost) => void counters.set(at / sub, counter(at / sub) + cost),
     wholeAt() {
-      // Counter i is the partly weighted one during sub-window i + k, and weighs nothing from the next one on.
+      // Counter i has a partial weight during sub-window i + k, and none from the next sub-window on.
       let end = 0n
       for (const [i, count] of counters) if (count > 0n) end = most(end, (i + k + 1n) * sub)
       return end
@@ -39,7 +39,7 @@ export function slidingWindowModel(policy: SlidingWindowPolicy): Model {
       if (stillThere) counters.set(charged, most(0n, counter(charged) - cost))
     },
     credit(at, cost) {
-      // Newest first, and in whole units even from the partly weighted one, which comes last.
+      // Takes whole units from the newest counters first. The counter with a partial weight comes last.
       const i = at / sub
       let left = cost
       for (let index = i; index >= i - k; index--) {

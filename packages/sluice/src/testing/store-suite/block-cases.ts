@@ -75,7 +75,7 @@ async function asModelled(bench: Bench): Promise<void> {
         const got = take ? await stored.consume(KEY, cost) : await stored.peek(KEY, cost)
         const where = () => `seed ${seed}, policy ${show(policy)}, block of ${ticks}, step ${step} of ${cost} at ${at}`
         same([got.allowed, got.blocked, got.retryAt], [allowed, blocked, retryAt], where)
-        // Exact: nothing passes during a block, including the one that this refusal started.
+        // During a block nothing passes, also if this very refusal started the block.
         same(got.remaining, until > at ? 0 : own.remaining, where)
       }
     })

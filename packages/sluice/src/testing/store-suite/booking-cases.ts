@@ -31,7 +31,10 @@ const RATES: readonly Rate[] = [
   { count: 999_983, periodMs: 1000 },
 ]
 const POLICIES = [1, 2, 5].flatMap(limit => RATES.flatMap(rate => bucketsOf(limit, rate)))
-/** A queue starts on its beat, rounded up to a tick: where the beat is no whole tick, two may be a fraction nearer. */
+/**
+ * A leaky bucket starts requests at a fixed interval, rounded up to a tick. If the interval is not a whole number of
+ * ticks, two starts may be a fraction of a tick too near, so those policies are left out.
+ */
 const ON_TICKS = POLICIES.filter(policy => policy.kind !== 'leakyBucket' || 1_000_000 % policy.leak.count === 0)
 
 async function keepsEnvelope(bench: Bench): Promise<void> {
@@ -60,7 +63,7 @@ async function keepsEnvelope(bench: Bench): Promise<void> {
   }
 }
 
-/** A leaky bucket is left out: there `consume` is joining the queue, not starting. */
+/** Leaves leaky buckets out, because their `consume` joins the queue and does not start a request. */
 async function noOvertaking(bench: Bench): Promise<void> {
   for (const policy of POLICIES.filter(({ kind }) => kind !== 'leakyBucket')) {
     await bench.inWorld(async world => {

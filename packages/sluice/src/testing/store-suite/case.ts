@@ -1,19 +1,19 @@
 import type { OracleVerdict } from '../oracle/oracle.ts'
 
-/** One fact about a store or an algorithm, for any test runner: `run` throws, or rejects, where it does not hold. */
+/** One fact about a store or an algorithm, for any test runner. `run` throws or rejects if the fact does not hold. */
 export interface Case {
   readonly name: string
-  /** Why this one is not to be run here. */
+  /** Why this case is skipped for this store. */
   readonly skip?: string
   run(): void | Promise<void>
 }
 
-/** Fails unless both show the same. `where` says what was asked; it is only called to complain. */
+/** Fails unless both values are shown as the same text. `where` describes the call; it is used only in the error. */
 export function same(got: unknown, expected: unknown, where: () => string): void {
   if (got !== expected && show(got) !== show(expected)) fail(where(), show(expected), show(got))
 }
 
-/** Fails unless it holds; `expected` says what should have been. */
+/** Fails unless `fact` is true. `expected` is the text for what should have been. */
 export function holds(fact: boolean, expected: string, got: unknown, where: () => string): void {
   if (!fact) fail(where(), expected, show(got))
 }
@@ -22,7 +22,7 @@ function fail(where: string, expected: string, got: string): never {
   throw new Error(`${where}: expected ${expected}, got ${got}`)
 }
 
-/** JSON, but for what it does not know, and for text, which may be JSON already. */
+/** A value as JSON. Text stays as it is, because it may be JSON already; values that JSON lacks become text. */
 export function show(value: unknown): string {
   if (value === undefined || typeof value === 'string') return String(value)
   return JSON.stringify(value, (_, part: unknown) =>
@@ -30,7 +30,7 @@ export function show(value: unknown): string {
   )
 }
 
-/** Field by field: a charge is more than its verdict. */
+/** Compares field by field, because a charge has more fields than its verdict. */
 export function isSameVerdict(a: OracleVerdict, b: OracleVerdict): boolean {
   return a.allowed === b.allowed && a.remaining === b.remaining && a.resetAt === b.resetAt && a.retryAt === b.retryAt
 }

@@ -37,7 +37,7 @@ async function lowered(bench: Bench): Promise<void> {
   }
 }
 
-/** Only the limit is to change, so buckets keep one rate. */
+/** The policy with a fixed rate if it is a bucket, so that only its limit changes. */
 function sameRate(policy: Policy): Policy {
   const rate = { count: 100, periodMs: 60_000 }
   if (policy.kind === 'tokenBucket') return { ...policy, refill: rate }
@@ -77,7 +77,7 @@ async function otherRate(bench: Bench): Promise<void> {
 async function otherKind(bench: Bench): Promise<void> {
   await bench.inWorld(async world => {
     world.goTo(TODAY)
-    // Buckets share their state by design: one of them will do.
+    // The three kinds of bucket share their state on purpose, so one of them is enough.
     const [bucket, , , ...others] = ofEveryKind(100, 60_000)
     const limits = [bucket!, ...others].filter(isOfOwnShape).map(policy => new StoredLimit(world, policy))
     for (const [n, stored] of limits.entries()) await stored.consume(KEY, n + 1)

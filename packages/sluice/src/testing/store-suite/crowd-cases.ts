@@ -36,8 +36,8 @@ async function byTurns(bench: Bench): Promise<void> {
 }
 
 /**
- * A rate of many units a tick counts from a new origin every hour or so: here that falls into the growth. The crowd
- * comes fast enough for nobody to be forgotten meanwhile.
+ * With a fast rate, a store that counts units from an origin must move the origin about every hour. Here that happens
+ * while the table grows. The keys come so fast that the store forgets none of them meanwhile.
  */
 async function growing(bench: Bench): Promise<void> {
   await bench.inWorld(async world => {
@@ -64,7 +64,7 @@ async function forgotten(bench: Bench): Promise<void> {
     const crowd = Array.from({ length: count }, (_, n) => new Witness(limits[n % limits.length]!, `key ${n}`, 'idling'))
     let at = TODAY
     for (let n = 0; n < 5 * count; n++) {
-      // Long silences, so that whole crowds fall idle, and many sweeps between them.
+      // Long pauses make all keys idle, and many calls between the pauses let the store sweep.
       at += rng() < 0.001 ? 3_000_000 : Math.floor(rng() * 500)
       await crowd[Math.floor(rng() * count)]!.play({ at, op: 'consume', cost: 1 + Math.floor(rng() * 3) })
     }

@@ -16,7 +16,7 @@ export function envelopeCases(bench: Bench): Case[] {
   }))
 }
 
-/** Random times, and between them as fast as the store says it may be asked again: that is where an envelope is thin. */
+/** Asks at random times and, between them, at each `retryAt` of the store: then it is most likely to admit too much. */
 async function keepsEnvelope(bench: Bench, kind: Policy['kind'], from: number): Promise<void> {
   for (let seed = from; seed < from + bench.times(60); seed++) {
     await bench.inWorld(async world => {

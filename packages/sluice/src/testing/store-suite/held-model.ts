@@ -13,8 +13,8 @@ interface ModelHold {
 }
 
 /**
- * Reservations, by the design page, on top of the oracle of a limit without any: what is held counts beside the level
- * and does not drain; settling charges what was used; expiry settles at what was reserved.
+ * A model of reservations that uses the oracle of a limit without reservations. A reserved cost counts against the
+ * limit and does not drain. Settling charges the cost that was used. A reservation that expires is charged in full.
  */
 class HeldModel {
   private readonly oracle: Oracle
@@ -45,7 +45,7 @@ class HeldModel {
     return held
   }
 
-  /** Of no more than was reserved. Says what was charged. */
+  /** Settles a reservation for `actual`, at most the reserved cost. Returns what was charged. */
   settle(at: number, held: ModelHold, actual: number): number {
     this.sum(at)
     if (!this.held.delete(held)) return held.cost
@@ -63,7 +63,7 @@ class HeldModel {
     this.oracle.refund(at, cost, chargedAt)
   }
 
-  /** What is held at a time, after charging what has expired by then, each at its expiry. */
+  /** Charges the reservations that have expired by `at`, each at its expiry. Returns the cost still reserved. */
   private sum(at: number): number {
     const expired = [...this.held].filter(({ expiry }) => expiry <= at).sort((a, b) => a.expiry - b.expiry)
     for (const held of expired) {

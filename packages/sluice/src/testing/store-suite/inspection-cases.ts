@@ -6,7 +6,7 @@ import { ofEveryKind } from './policies.ts'
 import { StoredLimit } from './stored-limit.ts'
 import { type Bench, TODAY } from './world.ts'
 
-/** A store shows the state of a key as data: worked out here from what was done, by no code of the store's. */
+/** A store shows the state of a key as data. The cases compute the expected state without the store's code. */
 export function inspectionCases(bench: Bench): Case[] {
   return [
     { name: 'inspecting shows what was counted, kind by kind', run: () => everyKind(bench) },
@@ -18,11 +18,11 @@ export function inspectionCases(bench: Bench): Case[] {
 
 const WINDOW_MS = 1000
 const LIMIT = 10
-/** On the boundary of a window of any length used here, and so of its sub-windows. */
+/** A moment at which every window and sub-window used here starts. */
 const START = Math.ceil(TODAY / (WINDOW_MS * TICKS_PER_MS)) * WINDOW_MS
 const KEY = 'a'
 
-/** 3 at the start of a window, 2 a quarter of it later; looked at half-way through. */
+/** Consumes 3 at the start of a window and 2 a quarter of it later, and inspects the key half-way through. */
 async function inspected(bench: Bench, policy: Policy): Promise<KeyInspection> {
   let found: KeyInspection | undefined
   await bench.inWorld(async world => {
@@ -41,7 +41,7 @@ async function inspected(bench: Bench, policy: Policy): Promise<KeyInspection> {
 async function everyKind(bench: Bench): Promise<void> {
   const rate = { count: LIMIT, periodMs: WINDOW_MS } // one every 100 ms
   const policies: readonly (readonly [Policy, used: number, LimitData])[] = [
-    // 3, of which 2.5 drain in 250 ms; 2 more, of which 2.5 drain in another 250.
+    // Of 3 requests 2.5 drain in 250 ms. Then 2 more come, and another 250 ms drain the remaining 2.5.
     [{ kind: 'tokenBucket', capacity: LIMIT, refill: rate }, 0, bucket(0)],
     [{ kind: 'tokenBucket', capacity: LIMIT, refill: { count: 5, periodMs: WINDOW_MS } }, 2.5, bucket(2.5, 500)],
     [{ kind: 'leakyBucket', capacity: LIMIT, leak: { count: 5, periodMs: WINDOW_MS } }, 2.5, bucket(2.5, 500)],
@@ -97,7 +97,7 @@ async function everyKind(bench: Bench): Promise<void> {
   }
 }
 
-/** A bucket counts in parts of a request: so many of them are one. */
+/** How many units of the rule make one request: a bucket counts in parts of a request. */
 function unitsOf(policy: Policy): number {
   const rate = policy.kind === 'tokenBucket' ? policy.refill : policy.kind === 'leakyBucket' ? policy.leak : undefined
   const { count, periodMs } = policy.kind === 'gcra' ? policy.rate : (rate ?? { count: 1, periodMs: 1 / TICKS_PER_MS })
@@ -151,7 +151,7 @@ async function times(bench: Bench): Promise<void> {
 
 async function holdsAndBlocks(bench: Bench): Promise<void> {
   for (const policy of ofEveryKind(LIMIT, WINDOW_MS)) {
-    if (policy.kind === 'concurrency') continue // a slot is a hold already
+    if (policy.kind === 'concurrency') continue // a slot is itself a hold
     await bench.inWorld(async world => {
       const stored = new StoredLimit(world, policy)
       world.goTo(START * TICKS_PER_MS)

@@ -14,7 +14,7 @@ export function keyCases(bench: Bench): Case[] {
   ]
 }
 
-/** Words that objects, patterns, separators, encodings and terminators have stumbled over. */
+/** Keys that break code which confuses them with properties, patterns, separators, encodings or terminators. */
 const KEYS: readonly string[] = [
   ...[
     '',
@@ -73,7 +73,7 @@ const KEYS: readonly string[] = [
   ...['x'.repeat(65_536), 'x'.repeat(65_535), `${'x'.repeat(65_535)}y`, '🙂'.repeat(16_384), 'long'.repeat(64), '\xff'],
 ]
 
-/** The n-th key consumes n mod 7: if any two met, or one were altered, a count would be off. */
+/** The n-th key consumes n mod 7, so a count is wrong if two keys collide or a store alters one. */
 async function anyKey(bench: Bench): Promise<void> {
   for (const policy of ofEveryKind(100, 60_000)) {
     await bench.inWorld(async world => {
@@ -88,7 +88,7 @@ async function anyKey(bench: Bench): Promise<void> {
   }
 }
 
-/** One key a word, its parts between the commas; then keys without parts. */
+/** Keys whose parts are separated by commas here, then keys without parts. */
 const PARTS: readonly Key[] = [
   ...['a,bc', 'ab,c', 'abc', 'abc,', ',abc', 'a,b,c', '', ',', '1:a', 'a', 'a,b', 'a1:b'].map(word => word.split(',')),
   ...['\u00001:a', '\0', '__proto__,a', '__proto__', '🙂,a', '🙂a', '\ud83d,\ude42', '🙂'].map(word => word.split(',')),
@@ -107,7 +107,7 @@ async function anyParts(bench: Bench): Promise<void> {
   })
 }
 
-/** Prefix, limiter and limit, between the commas. */
+/** Prefix, limiter and limit, separated by commas. */
 const NAMES = [
   ...['a,b,c', 'a,bc,', 'ab,,c', ',ab,c', 'a:b,,c', 'a,b:c,', 'A,b,c', '1:a,b,c', 'a1:b,c,', 'a,b1:c,', '{a},b,c'],
   ...['__proto__,a,b', 'a,__proto__,b', 'a,b,__proto__', 'a,b,constructor', '🙂,,\0', ',,', '\0,,', ',\0,', ',,\0'],

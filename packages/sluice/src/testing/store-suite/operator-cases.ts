@@ -6,7 +6,7 @@ import { type Bench, TODAY } from './world.ts'
 const KEY = 'user:42'
 const SECOND = 1_000_000
 
-/** What an operator does to a key. A concurrency limit has holders, so it is neither penalised nor set. */
+/** The changes of an operator. A concurrency limit counts holders, so it can be neither penalised nor set. */
 export function operatorCases(bench: Bench): Case[] {
   return [
     { name: 'a penalty is never refused, and overdraws by at most one limit', run: () => penalized(bench) },
@@ -91,7 +91,7 @@ async function unblocked(bench: Bench): Promise<void> {
       same((await stored.peek(KEY)).allowed, false, where)
       await unblock()
       same((await stored.consume(KEY)).allowed, true, where)
-      // The same refusal twice: had the first block been remembered, the second would be longer.
+      // The same refusal twice. If the store had remembered the first block, the second would be longer.
       for (let n = 0; n < 2; n++) {
         same((await stored.consume(KEY)).allowed, false, where)
         same((await stored.inspect(KEY)).blockedUntil, (TODAY + block.first) / 1000, where)

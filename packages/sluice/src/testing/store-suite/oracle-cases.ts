@@ -6,11 +6,11 @@ import { Witness } from './witness.ts'
 import { type Bench, LATEST_TICK } from './world.ts'
 
 const STEPS = 60
-/** A verdict on 256 sub-windows costs the oracle milliseconds. */
+/** Fewer seeds for sliding windows, because the oracle needs milliseconds for a verdict on 256 sub-windows. */
 const SEEDS: Partial<Record<Policy['kind'], number>> = { slidingWindow: 60 }
 const KEY = 'user:42'
 
-/** Verdict by verdict, over random policies and traces: what laws 3, 4 and 12 come to, and law 5 between any two stores. */
+/** Compares each verdict with the oracle's, for random policies and traces. So any two stores decide alike. */
 export function oracleCases(bench: Bench): Case[] {
   const agree = async (kind: Policy['kind'], options: TraceOptions, from: number) => {
     for (let seed = from; seed < from + bench.times(SEEDS[kind] ?? 120); seed++) {

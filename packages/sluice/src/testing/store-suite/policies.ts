@@ -3,12 +3,12 @@ import type { Policy } from '../../policy.ts'
 import { limitOf } from '../oracle/oracle.ts'
 import { type Rng, randomPolicy } from '../trace.ts'
 
-/** The same limit in every way there is. */
+/** The same limit as a policy of each kind, with its variants. */
 export function ofEveryKind(limit: number, windowMs: number): Policy[] {
   return [...ofEveryRateKind(limit, windowMs), { kind: 'concurrency', limit, ttlMs: windowMs }]
 }
 
-/** All but concurrency: the kinds that count what passed rather than what is under way. */
+/** All kinds except concurrency, which counts requests under way instead of requests that have passed. */
 export function ofEveryRateKind(limit: number, windowMs: number): Policy[] {
   return [...bucketsOf(limit, { count: Math.max(1, limit), periodMs: windowMs }), ...windowsOf(limit, windowMs)]
 }
@@ -33,7 +33,7 @@ export function windowsOf(limit: number, windowMs: number): Policy[] {
   ]
 }
 
-/** The kinds whose level is worked out from a rate, with that rate. */
+/** The rate of a bucket; undefined for the other kinds. */
 export function rateOf(policy: Policy): Rate | undefined {
   if (policy.kind === 'tokenBucket') return policy.refill
   if (policy.kind === 'leakyBucket') return policy.leak
@@ -41,8 +41,8 @@ export function rateOf(policy: Policy): Rate | undefined {
 }
 
 /**
- * Whether verdicts can be held to the oracle's to the tick. Beyond 2^50 units in a full bucket a store may take the
- * nearest slower rate, and is held to never admitting more.
+ * Whether a store must give the oracle's verdicts exactly. If a full bucket has more than 2^50 units, a store may use
+ * the nearest slower rate; it then must never admit more than the oracle.
  */
 export function isExact(policy: Policy): boolean {
   const rate = rateOf(policy)

@@ -23,7 +23,7 @@ export function refusalCases(bench: Bench): Case[] {
   ]
 }
 
-/** Some state to be in: a few dozen random calls, and time moved on a little. */
+/** A limit with some state: a few dozen random calls, after which a little time passes. */
 async function stirred(world: World, seed: number): Promise<StoredLimit> {
   const rng = random(seed)
   const stored = new StoredLimit(world, modestPolicy(rng, KINDS[seed % KINDS.length]!))
@@ -64,7 +64,7 @@ async function lookingTakesNothing(bench: Bench): Promise<void> {
   }
 }
 
-/** Goes from one refusal to the next as fast as it may, with whatever costs come. */
+/** Asks again at each `retryAt`, with random costs. */
 async function retryIsExact(bench: Bench): Promise<void> {
   for (let seed = 0; seed < bench.times(210); seed++) {
     await bench.inWorld(async world => {
@@ -87,7 +87,7 @@ async function retryIsExact(bench: Bench): Promise<void> {
   }
 }
 
-/** Sliding windows weigh a count by a time: here the answer is a whole tick, so any rounding on the way shows. */
+/** Sliding windows multiply a count by a time. Here the exact answer is a whole tick, so any rounding error shows. */
 async function retryOfHuge(bench: Bench): Promise<void> {
   for (let seed = 0; seed < bench.times(60); seed++) {
     await bench.inWorld(async world => {

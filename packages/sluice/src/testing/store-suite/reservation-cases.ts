@@ -34,7 +34,7 @@ export function reservationCases(bench: Bench): Case[] {
   ]
 }
 
-/** Policies of 10 a minute, each in a world of its own, at a moment early in every window. */
+/** Runs `use` for policies of 10 a minute, each with a fresh store, at a moment early in every window. */
 async function inEach(bench: Bench, use: (stored: StoredLimit, world: World, where: () => string) => Promise<void>) {
   for (const policy of ofEveryRateKind(10, MINUTE / 1000)) {
     await bench.inWorld(async world => {
@@ -60,7 +60,7 @@ async function settled(bench: Bench): Promise<void> {
   }
 }
 
-/** A bucket that looks dry is not, if a reservation has expired on it meanwhile. */
+/** A bucket may look empty until an expired reservation is charged to it. A sweep must not forget its key before. */
 async function unasked(bench: Bench): Promise<void> {
   for (const policy of bucketsOf(10, { count: 1, periodMs: 1000 })) {
     await bench.inWorld(async world => {
@@ -155,7 +155,7 @@ async function ofNothing(bench: Bench): Promise<void> {
   })
 }
 
-/** One after another they expire; until then each retry told is one before which nothing passes. */
+/** Many reservations expire one after another. No request passes before a `retryAt` that the store returns. */
 async function besideMany(bench: Bench): Promise<void> {
   for (const policy of ofEveryRateKind(100, MINUTE / 1000)) {
     await bench.inWorld(async world => {

@@ -6,7 +6,7 @@ import { StoredLimit } from './stored-limit.ts'
 import { Witness } from './witness.ts'
 import { type Bench, TODAY, type World } from './world.ts'
 
-/** A full table is filled with this many keys, and this is how many buckets the others may share, for each limit. */
+/** A full table has this many keys. For each limit, all other keys share at most `POOLS` buckets. */
 const MAX_KEYS = 64
 const POOLS = 4096
 const HOUR_MS = 3_600_000
@@ -20,12 +20,12 @@ export function roomCases(bench: Bench): Case[] {
   ]
 }
 
-/** How many keys a store holds, if it says so. One that keeps its keys elsewhere does not, and has no table to fill. */
+/** How many keys a store holds; undefined if it keeps its keys elsewhere and so has no table to fill. */
 export function keysIn({ store }: World): number | undefined {
   return 'stats' in store ? (store as unknown as { stats(): { keys: number } }).stats().keys : undefined
 }
 
-/** For each policy, a store that has no room left, for `fullMs`; `filler` is the limit that takes it all up. */
+/** Runs `use` for each policy with a store that is full for `fullMs`. The keys of `filler` take up all room. */
 async function whenFull(
   bench: Bench,
   policies: readonly Policy[],
@@ -36,7 +36,7 @@ async function whenFull(
     const inFull = async (world: World) => {
       if (keysIn(world) === undefined) return
       world.goTo(TODAY)
-      // A bucket, since a key of any other kind may take the room of several.
+      // The filler is a bucket, because a key of another kind may take the room of several.
       const [dry] = bucketsOf(1, { count: 1, periodMs: fullMs })
       const filler = new StoredLimit(world, dry!, { path: 'filler' })
       for (let n = 0; n < MAX_KEYS; n++) await filler.consume(`filler ${n}`)
@@ -47,7 +47,7 @@ async function whenFull(
   }
 }
 
-/** Asks, and takes nothing, until a store whose fillers have fallen idle has noticed. */
+/** Asks without taking until the store has swept the idle keys of the filler. */
 async function makeRoom(filler: StoredLimit): Promise<void> {
   const { world } = filler
   for (let n = 0; n < 1000; n++) await filler.peek('nobody')
@@ -85,7 +85,7 @@ async function bounded(bench: Bench): Promise<void> {
   })
 }
 
-/** Alone in its pool a key does as it would alone, and goes on so in a place of its own. */
+/** A key that is alone in its pool gets the same verdicts as a key with its own place, also after it gets one. */
 async function leavesPool(bench: Bench): Promise<void> {
   await whenFull(bench, ofEveryKind(3, HOUR_MS), 1000, async (stored, world, filler) => {
     const witness = new Witness(stored, 'pooled', 'a key alone in its pool')
@@ -97,7 +97,8 @@ async function leavesPool(bench: Bench): Promise<void> {
     world.goTo(TODAY + 3 * HOUR_MS * 1000)
     await witness.consume(3)
   })
-  // A rate of many units a tick counts from a new origin every hour or so: here that falls into the leaving.
+  // With a fast rate, a store that counts units from an origin must move the origin about every hour. Here that happens
+  // when the key leaves its pool.
   const fast = bucketsOf(10_000, { count: 999_983, periodMs: DAY_MS })
   await whenFull(bench, fast, 4_450_000, async (stored, world, filler) => {
     const witness = new Witness(stored, 'pooled', 'a key alone in its pool for an hour')
@@ -110,7 +111,7 @@ async function leavesPool(bench: Bench): Promise<void> {
   })
 }
 
-/** Windows that start with a key or a first use start with the pool's instead. */
+/** Leaves out windows that start with a key or a first use, because in a pool they start with the pool's first use. */
 const SHARED_WINDOWS = ofEveryKind(3, 1000).filter(
   policy => policy.kind !== 'fixedWindow' || (policy.align !== 'first' && policy.align !== 'key'),
 )

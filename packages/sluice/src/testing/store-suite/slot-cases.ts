@@ -97,7 +97,7 @@ async function neverAbove(bench: Bench): Promise<void> {
         if (any !== undefined && rng() < 0.4) {
           await stored.release(any)
           if (rng() < 0.7)
-            live.delete(any) // else it is released again later
+            live.delete(any) // otherwise the test releases it again later
           else live.set(any, 0)
           continue
         }

@@ -9,7 +9,7 @@ import type { OracleVerdict } from '../oracle/oracle.ts'
 import { show } from './case.ts'
 import type { World } from './world.ts'
 
-/** One limit in a store, asked through the store's own interface. */
+/** One limit in a store, with a method for each call of the store's interface. */
 export class StoredLimit {
   readonly world: World
   readonly policy: Policy
@@ -89,7 +89,7 @@ export class StoredLimit {
     return this.world.inspect(this.charge(key, 0))
   }
 
-  /** All that can be seen of a key without touching it. */
+  /** All visible state of a key, as text. Changes nothing. */
   async look(key: string): Promise<string> {
     const { limit } = this.rule
     const { remaining } = await this.peek(key, 0)
@@ -107,7 +107,7 @@ export class StoredLimit {
   }
 }
 
-/** A charge is more than its verdict. */
+/** The fields of the verdict only, because a charge has more. */
 export function showVerdict({ allowed, remaining, resetAt, retryAt }: OracleVerdict): string {
   return show({ allowed, remaining, resetAt, retryAt })
 }

@@ -44,7 +44,9 @@ async function anyWindow(bench: Bench): Promise<void> {
   }
 }
 
-/** count, period, capacity: with room for a second one, nothing is lost by asking only once a tick. */
+/**
+ * Count, period, capacity. Where a rate has no whole interval, a capacity above 1 keeps it exact at one call a tick.
+ */
 const RATES: readonly (readonly [count: number, periodMs: number, capacity: number])[] = [
   [1, DAY_MS, 1],
   [3, DAY_MS, 2],
@@ -72,7 +74,7 @@ async function anyRate(bench: Bench): Promise<void> {
   }
 }
 
-/** Up to years, which is further than whole units of a fast rate reach in a double. */
+/** Pauses of up to nine years: in that time a fast rate drains more units than a double can count exactly. */
 async function silence(bench: Bench): Promise<void> {
   const pauses = [1, 250_000, ...[1, 2, 5, 24, 24 * 30, 24 * 366, 24 * 366 * 9].map(hours => hours * 3_600_000_000)]
   const buckets = RATES.flatMap(([count, periodMs, capacity]) => bucketsOf(capacity, { count, periodMs }))
@@ -90,7 +92,7 @@ async function silence(bench: Bench): Promise<void> {
   }
 }
 
-/** How long n admissions take if each is asked for as soon as it may pass. */
+/** How many ticks n admissions take if each is asked for as soon as it may pass. */
 async function elapsedAfter(bench: Bench, policy: Policy, n: number): Promise<number> {
   let elapsed = 0
   await bench.inWorld(async world => {
@@ -135,7 +137,7 @@ async function steady(bench: Bench): Promise<void> {
   }
 }
 
-/** What was used while the clock was wrong is not handed out again, nor kept for as long as it was wrong. */
+/** Cost used while the clock was ahead stays used, and it does not stay used for longer because the clock was ahead. */
 async function aheadForAMoment(bench: Bench): Promise<void> {
   for (const policy of [...ofEveryKind(3, 60_000), ...ofEveryKind(3, DAY_MS)]) {
     for (const ahead of [HOUR, 365 * 24 * HOUR]) {

@@ -25,7 +25,10 @@ function randomRoles(rng: Rng): number[] {
   return roles.map(role => (role === BESIDE && rng() < 0.5 ? (enforced[below(rng, enforced.length)] ?? BESIDE) : role))
 }
 
-/** By the design page: an enforced limit is charged if all of them pass; a shadow as if it were one of them. */
+/**
+ * An enforced limit is charged if all enforced limits pass. A shadow is charged as if it were enforced, in place of the
+ * limit it replaces.
+ */
 function isCharged(roles: readonly number[], passes: readonly boolean[], i: number): boolean {
   const replaced = roles[i]! >= 0 ? roles[i] : -1
   return passes[i]! && roles.every((role, other) => role !== ENFORCED || other === replaced || passes[other])
@@ -37,7 +40,7 @@ async function allOrNone(bench: Bench): Promise<void> {
   for (let seed = 0; seed < bench.times(150); seed++) {
     await bench.inWorld(async world => {
       const rng = random(seed)
-      // Every third call is the simplest kind: enforced, cost 1. A store may have a faster way for those.
+      // In every third call all charges are enforced and cost 1, because a store may have a faster way for those.
       const plain = seed % 3 === 0
       const roles = plain ? [ENFORCED, ENFORCED, ENFORCED] : randomRoles(rng)
       const policyOf = () => modestPolicy(rng, plain ? PLAIN_KINDS[below(rng, PLAIN_KINDS.length)] : undefined)
@@ -96,7 +99,7 @@ async function othersUntouched(bench: Bench): Promise<void> {
   }
 }
 
-/** If asking and taking are two steps, all requests see the same room. */
+/** Many calls at once. A store that asks and takes in two steps would let all of them see the same room. */
 async function atOnce(bench: Bench): Promise<void> {
   for (const policy of ofEveryKind(5, 60_000)) {
     await bench.inWorld(async world => {

@@ -15,7 +15,7 @@ import type { Mode } from '../../stores/store.ts'
 import { type Case, holds, same, show } from './case.ts'
 import { type Bench, TODAY, type World } from './world.ts'
 
-/** Two at once, or in a leaky bucket one behind two; after five seconds one more passes. */
+/** Two requests pass at once (a leaky bucket queues them); a further one passes within five seconds. */
 const EACH: readonly Policy[] = [
   tokenBucket({ capacity: 2, refill: '1/s' }),
   gcra({ rate: '1/s', burst: 2 }),
@@ -26,7 +26,7 @@ const EACH: readonly Policy[] = [
   concurrency({ limit: 2, ttl: '2s' }),
 ]
 const LEAKY = EACH[2]!
-/** Room for all of them: beside a leaky bucket they are taken while the request still waits for its start. */
+/** Limits with room for all requests. Beside a leaky bucket they are charged while the request waits for its start. */
 const WIDE: readonly Policy[] = [
   tokenBucket({ capacity: 4, refill: '1/s' }),
   fixedWindow({ limit: 4, window: '2s' }),
@@ -42,7 +42,7 @@ const STEPS = 10
 const STEPS_PER_WINDOW = 4
 const KEYS = ['waiter', 'passer', 'twin', 'scout']
 
-/** `wait` leaves nothing taken for a request that does not start, however the answer and its signal meet. */
+/** `wait` takes nothing for a request that does not start, in whatever order the answer and the abort come. */
 export function waitCases(bench: Bench): Case[] {
   const cases: [name: string, run: (room: WaitingRoom) => Promise<void>][] = [
     ['a wait that passes at once takes what a consume takes', passesAtOnce],
@@ -67,13 +67,13 @@ export function waitCases(bench: Bench): Case[] {
   }))
 }
 
-/** What has become of a wait. */
+/** The result of a wait: its decision, or the reason of its rejection. */
 interface WaitSeen {
   ended?: Decision
   reason?: unknown
 }
 
-/** One who waits under a signal, and twin keys that see the same requests but for that wait or for the signal. */
+/** A waiter with a signal, and other keys to compare with: `passer` waits without a signal, `twin` does not wait. */
 class WaitingRoom {
   readonly limiter: Limiter<string, Mode>
   readonly abort = new AbortController()
@@ -102,7 +102,7 @@ class WaitingRoom {
     same(allowed, true, () => this.where('consume'))
   }
 
-  /** Lets what is on its way to the store and back arrive. Each key is asked: in a cluster they live in different nodes. */
+  /** Lets all calls under way arrive. It asks for each key, because in a cluster the keys are in different nodes. */
   async settle(): Promise<void> {
     for (let i = 0; i < 4; i++) {
       await Promise.all(KEYS.map(key => this.limiter.peek(key)))
@@ -110,7 +110,7 @@ class WaitingRoom {
     }
   }
 
-  /** Lets so many steps of time pass, or fewer if it `isOver` before; answers how many. */
+  /** Lets this many steps of time pass, or fewer if `isOver` returns true before. Returns how many have passed. */
   async pass(steps = STEPS, isOver: () => boolean = () => false): Promise<number> {
     for (let step = 0; step < steps; step++) {
       if (isOver()) return step
@@ -120,7 +120,7 @@ class WaitingRoom {
     return steps
   }
 
-  /** A step of time, without what comes of it. */
+  /** Moves the clock by one step, without waiting for the calls that this causes. */
   advance(): void {
     this.world.clock.advance(STEP_MS)
   }
@@ -130,7 +130,7 @@ class WaitingRoom {
     same(one.toJSON(), other.toJSON(), () => this.where(where))
   }
 
-  /** It passed and has taken as much as `passer`, who waited as long, or it was aborted and has taken nothing. */
+  /** The wait has passed and taken as much as that of `passer`, or it was aborted and has taken nothing. */
   async allOrNothing(seen: WaitSeen): Promise<void> {
     if (seen.ended === undefined) same(seen.reason, 'gone', () => this.where('what an abort rejects with'))
     const twin = seen.ended === undefined ? 'twin' : 'passer'
@@ -198,7 +198,7 @@ async function abortedWaiting(room: WaitingRoom): Promise<void> {
   await room.sameAs('twin', '5 s later')
 }
 
-/** In which step a wait passes is found out by a scout, whole windows earlier. */
+/** Another key, `scout`, waits whole windows earlier. Its wait shows in which step the waiter will pass. */
 async function abortedAtTheEnd(room: WaitingRoom): Promise<void> {
   await room.consume('scout', 2)
   const scout = room.wait('scout')

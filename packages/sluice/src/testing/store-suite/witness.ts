@@ -29,7 +29,7 @@ export class Witness {
     this.oracle = oracleFor(stored.policy, { phase: stored.phase(key) })
   }
 
-  /** Takes the next step of a trace; times before now are taken at now. */
+  /** Plays the next step of a trace. A step before now is played now. */
   async play({ at, op, cost, of = -1 }: Step): Promise<void> {
     this.stored.world.goTo(at)
     this.step++
@@ -44,7 +44,7 @@ export class Witness {
         await this.refund(of)
         return
       case 'credit':
-        // After a credit two levels that differ by a rounding may change order.
+        // After a credit, two levels that differ by a rounding error may change order.
         if (!this.strict) return
         await this.stored.credit(this.key, cost)
         this.oracle.credit(this.now, cost)
@@ -73,7 +73,7 @@ export class Witness {
     return charge
   }
 
-  /** Takes back what a step took; with concurrency that is releasing it. */
+  /** Refunds what a step took, or with concurrency releases it. */
   async refund(step: number): Promise<void> {
     const taken = this.taken.get(step)
     if (taken === undefined) return
@@ -82,7 +82,7 @@ export class Witness {
       await this.stored.refund(taken.charge)
       this.oracle.refund(this.now, taken.charge.cost, taken.at)
     } else {
-      // Either word frees a slot.
+      // A refund frees a slot like a release.
       await (step % 2 === 0 ? this.stored.refund(taken.charge) : this.stored.release(taken.charge))
       this.oracle.release(this.now, taken.acquisition)
     }

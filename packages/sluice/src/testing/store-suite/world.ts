@@ -5,14 +5,14 @@ import type { Change, Intent, Store } from '../../stores/store.ts'
 import { type FakeClock, fakeClock } from '../fake-clock.ts'
 import { same } from './case.ts'
 
-/** Makes an empty store that runs by the clock it is given. Called often: one case opens many. */
+/** Makes an empty store that runs by the given clock. One case may call it many times. */
 export type Open = (options: { clock: FakeClock; maxKeys?: number }) => Store | Promise<Store>
 
-/** What the cases of a suite are made with. */
+/** The means by which the cases of a suite get stores and repeat random work. */
 export interface Bench {
-  /** A fresh store for as long as `use` runs. */
+  /** Runs `use` with a fresh store, then closes the store. */
   inWorld(use: (world: World) => Promise<void>, options?: { maxKeys?: number }): Promise<void>
-  /** How often to repeat something random. */
+  /** How often to repeat random work: `n` times the suite's scale. */
   times(n: number): number
 }
 
@@ -31,11 +31,11 @@ export function benchOf(open: Open, scale: number): Bench {
   }
 }
 
-/** A store, its clock, and what the store's now must be. */
+/** A store, its clock, and the time that the store must have. */
 export class World {
   readonly store: Store
   readonly clock: FakeClock
-  /** The latest tick any call was made at: now, for a store whose time never runs backwards. */
+  /** The latest tick of any call. This is the store's now, because its time never runs backwards. */
   now = 0
   private tick = 0
   /** By how much the store's time is ahead of the clock. */
@@ -46,21 +46,26 @@ export class World {
     this.clock = clock
   }
 
-  /** Sets the clock, and says what the next call will find. */
+  /** Sets the clock. Returns the tick at which the store will decide the next call. */
   goTo(tick: number): number {
     this.tick = tick
     this.clock.set(tick / TICKS_PER_MS)
     return Math.max(this.now, tick + this.ahead)
   }
 
-  /** A call is made. A clock set back stands still, or, if by more than a second, goes on from the latest tick. */
+  /**
+   * Updates `now` for a call. If the clock was set back, the store's time stands still. If it was set back by more than
+   * a second, the time goes on from the latest tick.
+   */
   private called(): void {
     const back = this.now - this.tick - this.ahead
     if (back > SET_BACK_TICKS) this.ahead += back
     this.now = Math.max(this.now, this.tick + this.ahead)
   }
 
-  /** An in-process store has answered when `ask` returns, any other later; each calls back once. */
+  /**
+   * Asks the store. An in-process store must call `done` before `ask` returns, any other store later, and each once.
+   */
   async decide(charges: readonly Charge[], intent: Intent): Promise<void> {
     this.called()
     const { store } = this
@@ -89,8 +94,8 @@ export class World {
   }
 }
 
-/** A double of milliseconds tells neighbouring ticks apart until the year 2109: traces stop before. */
+/** Traces end here, in the year 2109: after it a double of milliseconds cannot tell neighbouring ticks apart. */
 export const LATEST_TICK = 2 ** 42 * TICKS_PER_MS
 const SET_BACK_TICKS = 1_000_000
-/** A moment on no boundary of anything. */
+/** A moment that is not the boundary of any window. */
 export const TODAY = 1_790_000_123_456_789
