@@ -16,7 +16,7 @@ export interface Parties {
    * undecided.
    */
   ask(charges: readonly Charge[], intent: Intent, refused: boolean): Maybe<void>
-  /** Refunds charges that were taken, by law 12. */
+  /** Refunds charges that were taken. */
   giveBack(charges: readonly Charge[]): Maybe<void>
 }
 

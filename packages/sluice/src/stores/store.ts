@@ -28,8 +28,8 @@ export interface Store<M extends Mode = Mode> {
   ask(question: Question): void
   /**
    * Makes changes that no limit can refuse, and answers a number for each. For `settle` and `penalty` it is the cost
-   * that was charged; for `release` and `renew` 1 if the slot was still held, otherwise 0; for `block` 0 if the store has
-   * no room for the block. The other numbers mean nothing.
+   * that was charged; for `release` and `renew` 1 if the slot was still held, otherwise 0; for `block` 0 if the store
+   * has no room for the block. The other numbers mean nothing.
    */
   amend(changes: readonly Change[]): Answer<M, number[]>
   /** The state of a charge's key as data. The charge's cost and role do not matter. */
@@ -86,8 +86,9 @@ export function booking(bookTicks: number): Intent {
 
 export type Change =
   /**
-   * Refunds a charge that was taken, by law 12. A store clears the charge's receipt before the refund may take effect,
-   * so a failed refund may be retried only while the receipt stands.
+   * Refunds a charge that was taken, but lets no more through than if the request had not happened. A store clears the
+   * charge's receipt before the refund may take effect, so a failed refund may be retried only while the receipt
+   * stands.
    */
   | { readonly type: 'refund'; readonly charge: Charge }
   /** Gives `cost` back, up to a full limit. */

@@ -18,7 +18,7 @@ export function retryBeside(table: StateTable, holds: Holds, charge: Charge, now
   const soonest = holds.soonest(key, HOLDS_PLAYED)
   if (cost > rule.limit) return Infinity
   if (rule.kind === 'log') {
-    // Every unit leaves a window after it was charged; those in the log leave before those that are reserved.
+    // An entry of the log leaves one window after its charge. Reservations are charged later than all present entries.
     if (cost + held <= rule.limit) return charge.retryAt
     let last = now
     for (const hold of soonest) {

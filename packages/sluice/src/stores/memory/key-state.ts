@@ -9,9 +9,9 @@ import { boundless, type MemoryContext } from './table/pooled-key-table.ts'
 const hash = KeyHash.secret()
 
 /**
- * All that is kept of one key of one limit: its counts under every kind of policy, its blocks and its reservations. A
- * store of your own keeps one for each limit and key; what is left to it is where they are, the clock, and that no
- * other question comes between `judge` and `conclude`. All ticks are those of the store's clock.
+ * The whole state of one key of one limit: its counts under every kind of policy, its blocks and its reservations. A
+ * custom store keeps one of these for each limit and key. The store itself decides where to keep them, has the clock,
+ * and lets no other question come between `judge` and `conclude`. All ticks are those of the store's clock.
  *
  * It holds what `memoryStore` holds of the key, and decides by the same code.
  */

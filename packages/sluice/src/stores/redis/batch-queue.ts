@@ -4,7 +4,7 @@ import { type BatchCall, MOST_ITEMS } from './wire/batch-call.ts'
 import { type BatchItem, failItem } from './wire/item.ts'
 import { failureOf } from './wire/script.ts'
 
-/** A rest of at most this many items waits for more to go with it. */
+/** If at most this many items remain after the full calls, they may wait for more items to travel with. */
 const SMALL = MOST_ITEMS / 4
 
 export interface QueueSettings {
@@ -23,7 +23,7 @@ export class BatchQueue implements Flushable {
   private waiting: BatchItem[] = []
   /** True while a check is due at the end of this round of the event loop. */
   private isSet = false
-  /** How many full calls are on their way. */
+  /** The full calls under way. */
   private full: BatchCall[] = []
   constructor(
     settings: QueueSettings,

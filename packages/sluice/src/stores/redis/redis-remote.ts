@@ -84,8 +84,8 @@ export class RedisRemote implements RemoteStore {
   }
 
   /**
-   * Does it beforehand, so that no decision waits for a connection: a cluster's client connects to most nodes only when
-   * needed.
+   * Loads the scripts beforehand, so that no decision waits for a connection: a cluster's client connects to most nodes
+   * only when needed.
    */
   private async loadScripts(): Promise<void> {
     const { link, scripts } = this.settings

@@ -45,7 +45,7 @@ export class RedisShard {
   private readonly stats: ShardStats
   private readonly frame: CallFrame
   private readonly queue: BatchQueue
-  /** How far the time there is ahead of the server's clock, as far as this process was told. */
+  /** How far the shard's time is ahead of the server's clock, as far as replies have told this process. */
   private ahead = 0
 
   constructor(

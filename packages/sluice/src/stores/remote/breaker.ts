@@ -33,7 +33,7 @@ export class Breaker {
   /** Why the shard must not be asked; undefined while the breaker is closed. */
   reason: StoreUnavailable | undefined
   private openedAt = 0
-  /** When the shard last answered, the calls up to this turn had been sent. */
+  /** The last turn whose calls had been sent when the shard last answered. */
   private answeredIn = 0
   private faultyTurns = 0
   private lastFaultyTurn = 0

@@ -26,11 +26,12 @@ export interface DenyCache extends Store<'async'> {
 }
 
 /**
- * Repeats a refusal without asking the store. Until `retryAt` a refusal is final, since other requests can only lengthen
- * it. A refund or a reset can shorten it: one made here counts at once, one made elsewhere within `forMs`.
+ * Repeats a refusal without asking the store. Until `retryAt` a refusal is final, since other requests can only
+ * lengthen it. A refund or a reset can shorten it: one made here counts at once, one made elsewhere within `forMs`.
  *
- * It does not repeat refusals that may end at any moment: those of concurrency limits and those the store calls tentative.
- * It does not repeat calls with a shadow in place of a limit either: the shadow may be charged though the call is refused.
+ * It does not repeat refusals that may end at any moment: those of concurrency limits and those the store calls
+ * tentative. It does not repeat calls with a shadow in place of a limit either: the shadow may be charged though the
+ * call is refused.
  */
 export function denyCache(inner: Store<'async'>, options: DenyCacheOptions = {}): DenyCache {
   const { forMs = 1000, maxEntries = 10_000, clock = systemClock } = options
@@ -77,7 +78,7 @@ class DenyCacheStore implements DenyCache, AnswerListener {
     try {
       return await this.inner.amend(changes)
     } finally {
-      this.forget(changes) // what was asked for meanwhile may have been answered before it
+      this.forget(changes) // the store may have answered questions asked meanwhile before the change
     }
   }
 
@@ -94,7 +95,7 @@ class DenyCacheStore implements DenyCache, AnswerListener {
     if (question.intent.take) {
       this.askOnce(question)
     } else {
-      this.now() // the store sees the time too: a clock set back must not make us think that it is earlier
+      this.now() // the store reads the clock too: if it is set back later, this time must not fall behind the store's
       this.inner.ask(question)
     }
   }

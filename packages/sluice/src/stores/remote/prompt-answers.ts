@@ -4,8 +4,9 @@ import { afterPoll } from '../../clock.ts'
 const MOST_A_TURN = 1000
 
 /**
- * An answer without the store is there at once. A caller who loops on such answers would block the event loop, and the
- * process would never hear that the store is back. So after many answers in one turn, the next waits for another turn.
+ * An answer that needs no store comes at once. A caller who asks for such answers in a loop would block the event loop,
+ * and the process would never hear that the store is back. So after many answers in one turn, the next answer comes in
+ * another turn.
  */
 export class PromptAnswers {
   private given = 0

@@ -59,7 +59,7 @@ export class RefusedKey {
   /** How many refusals depend on the key, and the latest of them. */
   refusals = 0
   latest: CachedRefusal | undefined
-  /** Counts what has changed the answer for this key. A refusal from before the last such change no longer holds. */
+  /** Counts the changes to the answer for this key. A refusal from before the last change no longer holds. */
   turns = 0
   /** A block lasts until this tick or longer, if its start was seen here. */
   blockedUntil = 0

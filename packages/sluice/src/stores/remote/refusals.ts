@@ -17,10 +17,11 @@ const LONGEST_NAME = 4096
 /**
  * Refusals that still hold, by the name of the question. Their number is bounded: the oldest goes first.
  *
- * A refusal holds until one of its keys is changed, or the key that frees last is charged. Its other keys may be charged:
- * otherwise a busy limit that everybody shares would end every refusal.
+ * A refusal holds until one of its keys is changed, or the key that frees last is charged. Its other keys may be
+ * charged: otherwise a busy limit that everybody shares would end every refusal.
  *
- * A linked list keeps them by age, because finding the first entry of a Map gets slow when entries always leave in front.
+ * A linked list keeps them by age, because finding the first entry of a Map gets slow when entries always leave in
+ * front.
  */
 export class CachedRefusals {
   /** Counts the changes made here. So a question knows which changes were made after it was asked. */
@@ -43,7 +44,7 @@ export class CachedRefusals {
     return this.byName.size
   }
 
-  /** Whether a refusal depends on one of these keys. For nearly all calls that pass none does, and they pay no more. */
+  /** Whether a refusal depends on one of these keys. For nearly all calls that pass, none does. */
   concern(charges: readonly Charge[]): boolean {
     if (this.byName.size === 0) return false
     for (const charge of charges) if (this.keyOf(charge) !== undefined) return true
@@ -79,7 +80,7 @@ export class CachedRefusals {
     this.drop(this.byName.get(questionName(charges)))
   }
 
-  /** Ends all refusals of the changed key that were asked for until now. */
+  /** Ends all refusals that depend on the changed key and whose questions were asked before now. */
   change(charge: Charge): void {
     this.keysOf(charge).change(charge.key, ++this.changes)
   }
@@ -97,7 +98,7 @@ export class CachedRefusals {
     return charges.some(charge => this.limits.get(charge.limit.space.path)?.isChangedAfter(charge.key, changes))
   }
 
-  /** At most until the end of a block, where that is known: the limit's next refusal starts another block. */
+  /** At most until the end of a block, if that is known: the limit's next refusal starts another block. */
   private ticksToKeep(charges: readonly Charge[], ticks: number): number {
     let most = Math.min(ticks, this.longestTicks)
     for (const charge of charges) {

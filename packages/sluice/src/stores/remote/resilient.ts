@@ -110,7 +110,7 @@ class Resilient implements ResilientStore {
       return refusal === undefined
     })
     if (reachable.length === 0) return this.prompt.answer()
-    // Where some charges are left out, places change. A shadow's role is a place, so a copy with the new role is sent.
+    // If some charges are left out, indexes change. A shadow's role is an index, so a copy has the new one.
     const sent = reachable.map(charge => (charge.role < 0 ? charge : asBesideShadow(charge, charges, reachable)))
     await new Promise<void>(done => this.calls.decide(this.inner, { charges: sent, intent, done }))
     for (const [i, charge] of reachable.entries()) if (sent[i] !== charge) charge.decideAs(sent[i]!)
@@ -158,7 +158,7 @@ class Resilient implements ResilientStore {
   }
 }
 
-/** A copy of a shadow for those sent. If the limit it replaces is left out, it stands beside the others. */
+/** A copy of a shadow with the index among the sent charges as its role. `BESIDE` if the replaced limit is not sent. */
 function asBesideShadow(shadow: Charge, all: readonly Charge[], sent: readonly Charge[]): Charge {
   const { limit, rule, key, cost, role } = shadow
   return new Charge(limit, rule, key, cost, sent.indexOf(all[role]!)) // -1 is BESIDE

@@ -7,7 +7,9 @@ import type { CallTurn, Deadlines, WatchedCall } from './deadlines.ts'
 /** Faults of one key. They say nothing about its shard. */
 const OF_THE_KEY: readonly ErrorCode[] = ['SLUICE_FOREIGN_VALUE', 'SLUICE_KEY_TOO_LONG']
 
-/** Calls to a store. Each is settled by its answer or at the deadline, and the breaker of its shard is told the outcome. */
+/**
+ * Calls to a store. Each is settled by its answer or at the deadline, and the breaker of its shard is told the outcome.
+ */
 export class TimedCalls {
   /** Charges that were not decided in time. */
   timeouts = 0
@@ -19,7 +21,7 @@ export class TimedCalls {
     this.breakerOf = breakerOf
   }
 
-  /** Asks a store, and is done when the charges are decided. Those that are late have a fault then. */
+  /** Asks a store. The question is done when each charge is decided or, at the deadline, has a fault. */
   decide(store: Store<'async'>, question: Question): void {
     const call = new TimedDecision(this, question)
     this.deadlines.watch(call)

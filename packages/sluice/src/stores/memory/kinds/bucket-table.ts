@@ -6,7 +6,7 @@ import type { TableSegment } from '../table/key-table.ts'
 import type { MemoryContext } from '../table/pooled-key-table.ts'
 import { StateTable } from './state-table.ts'
 
-/** This many units from a segment's origin, sums of doubles may stop being exact whole numbers. */
+/** Beyond this many units from a segment's origin, sums of doubles may no longer be exact. */
 const FAR = 2 ** 52
 /** Bookings may raise a level up to here: one more on top is still exact. */
 const MAX_BOOKED = 2 ** 51
@@ -70,7 +70,7 @@ export class BucketTable extends StateTable<BucketRule> {
     charge.allowed = fits && start - now <= bookTicks && this.level < MAX_BOOKED
     if (charge.allowed) {
       charge.retryAt = start
-      // Counted as of the start: the bucket may be empty before then, and the drain it missed is no credit.
+      // The cost counts from its start. If the bucket is empty before, it gets no credit for the time until then.
       if (!rule.queue) this.level = Math.max(this.level, (start - now) * rule.perTick)
       this.take(charge, charge.cost, now)
     } else if (fits) charge.retryAt = Math.max(charge.retryAt, start - bookTicks)
@@ -113,7 +113,7 @@ export class BucketTable extends StateTable<BucketRule> {
     return units < FAR ? units : rebase(segment, now, units)
   }
 
-  /** What the key held under another rate. It is moved here from that rate's table. */
+  /** The level that the key had under another rate. It is moved here from that rate's table. */
   private inherited(rule: BucketRule, key: string, now: number): number {
     for (const other of this.family) {
       if (other === this) continue

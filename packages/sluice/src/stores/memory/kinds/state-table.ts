@@ -8,8 +8,8 @@ import { type MemoryContext, PooledKeyTable, type PoolOwner } from '../table/poo
  * The state of all keys of one limit under rules of one shape. Each kind of rule has a subclass, which says what the
  * numbers of a key mean and calls the kernel.
  *
- * A decision calls `find`, `judge`, then `take` if it passes or `describe` if not. `find` looks the key up once, and the
- * table remembers it until the next `find`.
+ * A decision calls `find`, `judge`, then `take` if it passes or `describe` if not. `find` looks the key up once, and
+ * the table remembers it until the next `find`.
  */
 export abstract class StateTable<R extends Rule = Rule> implements PoolOwner {
   readonly keys: PooledKeyTable
@@ -23,7 +23,7 @@ export abstract class StateTable<R extends Rule = Rule> implements PoolOwner {
     this.context = context
   }
 
-  /** Looks a key up, and leaves its state unread: so the processor can fetch several keys at once. */
+  /** Looks a key up without reading its state, so that the processor can fetch the states of several keys at once. */
   find(key: string, now: number): void {
     this.keys.find(key, now)
   }
@@ -37,19 +37,22 @@ export abstract class StateTable<R extends Rule = Rule> implements PoolOwner {
     this.load(rule, key, now)
   }
 
-  /** Reads the state of the key that was found, and writes whether `cost` passes, and if not, when. */
+  /** Reads the state of the key that was found. Writes into the charge whether `cost` passes, and if not, when. */
   abstract judge(charge: Charge<R>, cost: number, now: number): void
 
-  /** Takes the cost from the key whose state was read, and writes what is counted then, and until when. */
+  /** Takes the cost from the key whose state was read. Writes into the charge what is then counted, and until when. */
   abstract take(charge: Charge<R>, cost: number, now: number): void
 
-  /** Writes what is counted for the key whose state was read, and until when. */
+  /** Writes into the charge what is counted for the key whose state was read, and until when. */
   abstract describe(charge: Charge<R>, now: number): void
 
   /** What is counted now, in requests, rounded up: more than the limit after an overdraft. */
   abstract countedFor(charge: Charge<R>, now: number): number
 
-  /** Takes back a charge made at tick `chargedAt`, by law 12. A slot is given back by `endSlot` instead. */
+  /**
+   * Takes back a charge made at tick `chargedAt`, but lets no more through than if the request had not happened.
+   * `endSlot` gives slots back instead.
+   */
   abstract refund(charge: Charge<R>, now: number, chargedAt: number): void
 
   /** Gives `charge.cost` back, up to a full limit. */

@@ -68,7 +68,7 @@ export class KeyTable {
       if (this.extraBytes > 0) occupy(this.budget, this.extraBytes)
       offset = place(segment, this.stride, hi, lo)
     }
-    // Not `fill`: for one double that call takes 26 ns, and this two.
+    // A loop: for one double `fill` takes 26 ns, and the loop takes 2 ns.
     for (let i = 0; i < this.width; i++) segment.cells[offset + i] = 0
     return offset
   }

@@ -35,7 +35,7 @@ export class PooledKeyTable {
   /** Whether the key found shares a pooled bucket. */
   pooled = false
   readonly table: KeyTable
-  /** Called before a sweep, to charge what is still due: until then a key looks more idle than it is. */
+  /** Called before a sweep, to charge expired reservations. Until then their keys may look idle. */
   beforeSweep: ((now: number) => void) | undefined = undefined
   private readonly owner: PoolOwner
   private readonly context: MemoryContext
@@ -45,7 +45,7 @@ export class PooledKeyTable {
   private hi = 0
   private lo = 0
 
-  /** `poolSize` is a power of two, up to `POOL_SIZE`: fewer where a pooled state may be large. */
+  /** `poolSize` is a power of two, up to `POOL_SIZE`: fewer if a pooled state may be large. */
   constructor(width: number, owner: PoolOwner, context: MemoryContext, poolSize = POOL_SIZE) {
     this.poolSize = Math.min(poolSize, POOL_SIZE)
     this.table = new KeyTable(width, context.budget)
@@ -59,7 +59,7 @@ export class PooledKeyTable {
     return this.findHashed(now)
   }
 
-  /** The same for the key that was hashed last. */
+  /** Finds the key that was hashed last. */
   findHashed(now: number): number {
     const { hash, budget } = this.context
     this.hi = hash.hi
@@ -129,7 +129,7 @@ export function boundless(): KeyBudget {
   return newBudget(Infinity)
 }
 
-/** For a table for simulations, whose keys do not count. */
+/** The context of a table for simulations. Its keys do not count as keys of the store. */
 export function apart({ hash }: MemoryContext): MemoryContext {
   return { hash, budget: boundless(), resets: 0, overflowed() {} }
 }

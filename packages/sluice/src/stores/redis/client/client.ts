@@ -129,7 +129,9 @@ function resendsAfterMs(client: IoRedisShape): number {
   return retriesByDefault(client, options) ? DEFAULT_RETRY_MS : 0
 }
 
-/** Whether the function is the default one, which a copy of the client without options has. The copy never connects. */
+/**
+ * Whether `retryStrategy` is the default. A copy of the client without that option has the default; it never connects.
+ */
 function retriesByDefault(client: IoRedisShape, { retryStrategy, Connector }: ResendOptions): boolean {
   const { duplicate } = client as { duplicate?: (options: object) => { options?: ResendOptions } }
   if (duplicate === undefined || typeof retryStrategy !== 'function' || Connector !== undefined) return false

@@ -17,7 +17,7 @@ export interface Nodes {
  * which is most of what a small call costs.
  */
 export function corked(client: Nodes, send: () => void): void {
-  // The primaries of now. One that connects while this runs is written to without buffering.
+  // The present primaries. Writes to a primary that connects during `send` are not buffered.
   const streams = client.nodes('master').map(({ stream }) => stream)
   for (const stream of streams) stream?.cork()
   try {

@@ -6,7 +6,7 @@ export interface Flushable {
   flush(): void
 }
 
-/** As many calls as let the servers begin while this process writes the next. */
+/** The most calls to send together. The servers begin with them while this process writes the next. */
 const MOST_TOGETHER = 32
 
 /**

@@ -33,7 +33,7 @@ export function preparedEvalsha(client: CommandSender): Evalsha | undefined {
     private readonly text: string
 
     constructor(sha: string, keys: readonly string[], args: readonly string[]) {
-      // Of its keys the client needs only the first, by which it finds the slot.
+      // The client needs only the first key, by which it finds the slot.
       super('evalsha', [sha, '1', keys[0]!], AS_BYTES)
       this.first = keys[0]!
       // Does not keep the array of names until the reply. V8 would allocate such arrays among its old objects and keep

@@ -7,7 +7,7 @@ import { generalText, type HoldIds } from './message.ts'
 import type { Message, ScriptReply, Scripts } from './script.ts'
 import { rareFacts, readVerdicts } from './verdicts.ts'
 
-/** As many calls as let both sides work: the server on one while this process writes the next. */
+/** The most items in a call. At this size the server works on one call while this process writes the next. */
 export const MOST_ITEMS = 64
 /** Lua can unpack about 8,000 values at once. */
 const MOST_KEYS = 1000

@@ -70,8 +70,9 @@ export function nameOf(prefix: KeyPrefix, key: string, tag: number): string {
 }
 
 /**
- * A bucket keeps its state when its rate changes; the other kinds start with none under another window. There is one
- * text for each shape, in fewer letters: the server needs one object instead of two for names up to 44 bytes.
+ * A text for each shape of rule. A bucket keeps its state when its rate changes; the other kinds start without state
+ * under another window. The text is short, because the server needs one object instead of two for a name of up to 44
+ * bytes.
  */
 function kindOf(rule: Rule): string {
   if (rule.kind === 'bucket' || rule.kind === 'slots') return rule.kind
