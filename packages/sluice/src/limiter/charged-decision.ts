@@ -37,7 +37,7 @@ export class ChargedDecision implements ObservedDecision, Question {
     return true
   }
 
-  /** The binding charge; undefined where no enforced limit applied. */
+  /** The binding charge; undefined if no enforced limit applied. */
   private get binding(): Charge | undefined {
     this.bound ??= bindingOf(this.charges)
     return this.bound

@@ -6,7 +6,7 @@ import { encodeKey, type Key } from './key.ts'
 import { type LayerNames, quoted } from './layers.ts'
 import { type BoundLimit, checkCost, type LimitMode } from './limits.ts'
 
-/** What functions that answer later answered for a waiting request, which asks the store several times. */
+/** Charges of limits with async functions. A waiting request asks the store several times, but each function once. */
 export type LateCharges<S> = Map<BoundLimit<S>, Charge | undefined>
 
 /** Turns a subject into the charges of every limit that applies: now, or later if a function answers later. */
@@ -47,8 +47,8 @@ export class Charging<S> {
   }
 
   /**
-   * The charges of all limits that apply, in declared order. The names of limits that are off are added to `off`. What
-   * is answered later is added to `late`, and not asked again if it is there.
+   * The charges of all limits that apply, in declared order. Adds the names of limits that are off to `off`. Adds
+   * charges of limits with async functions to `late`; if `late` has such a charge, its functions are not called again.
    */
   all(
     subject: S,
@@ -79,7 +79,7 @@ export class Charging<S> {
           late?.set(limit, made)
           if (made === undefined) return
           charges[place] = made
-          // The key is there now, and a mode may depend on it.
+          // The key is known now, and the mode may depend on it.
           made.role = modeOf(limit, subject) === 'shadow' ? BESIDE : ENFORCED
         }
         waited ??= []
@@ -115,8 +115,8 @@ export class Charging<S> {
   }
 
   /**
-   * A charge on one limit; undefined if it does not apply, and then only its key is asked for. If `ownCost` is true, the
-   * limit's own cost wins.
+   * A charge on one limit; undefined if it does not apply, and then only its key is asked for. If `ownCost` is true,
+   * the limit's own cost wins.
    */
   private one(
     limit: BoundLimit<S>,

@@ -34,10 +34,10 @@ export function createLimiter<S>(
   return noticed(new NamedLimiter<string>(second ?? {}, { default: limit }, true))
 }
 
-/** The limiter that counts at each place; the last one made if there are several. */
+/** The limiter that counts in each space of a store. If several do, it is the one made last. */
 const counting = new WeakMap<Space, WeakRef<{ readonly closed: boolean }>>()
 
-/** Warns if others count beside the limiter: another one in the same place, or workers that each have a place of their own. */
+/** Warns if another limiter counts in the same state, or if each worker of a cluster counts in its own memory. */
 export function noticed<S>(limiter: NamedLimiter<S>): NamedLimiter<S> {
   if (limiter.mode === 'sync' && isClusterWorker()) limiter.warn('SLUICE_MEMORY_IN_CLUSTER', IN_CLUSTER)
   for (const { name, space } of limiter.limits) {
@@ -53,7 +53,7 @@ export function noticed<S>(limiter: NamedLimiter<S>): NamedLimiter<S> {
 
 const IN_CLUSTER = 'each worker of the cluster counts in its own memory and allows the whole limit; use redisStore()'
 
-/** Asked of Node's own module, since a worker takes the variable that tells it from its environment when it starts. */
+/** Asks Node's `cluster` module, because a worker removes the variable that marks it from its environment. */
 function isClusterWorker(): boolean {
   const { process } = globalThis as {
     process?: { getBuiltinModule?(name: string): { isWorker?: boolean } | undefined }

@@ -4,8 +4,8 @@ import { expected } from '../errors.ts'
 export type Key = string | readonly string[]
 
 /**
- * Marks an encoded key. A plain key that starts with it gets a second one, and after it parts have a digit, so no two
- * keys collide.
+ * The first character of an encoded key. A plain key that starts with the mark gets it twice, and in a key of several
+ * parts a digit follows the mark. So no two keys collide.
  */
 const MARK = '\u0000'
 

@@ -53,7 +53,10 @@ export interface LimiterOptions<S = string, M extends Mode = Mode> {
   /** Further observers, such as telemetry. They also see the subject's keys and which limits were off. */
   observers?: readonly Observer<S>[]
   onEvent?: (event: LimiterEvent) => void
-  /** How long a `policy`, `key` or `cost` that answers with a promise may take; later the call rejects. `'1s'` by default. */
+  /**
+   * How long a `policy`, `key` or `cost` that answers with a promise may take; later the call rejects. `'1s'` by
+   * default.
+   */
   lookupDeadline?: Duration
 }
 
@@ -81,8 +84,8 @@ export interface WaitOptions extends CostOption {
   /** A request that would wait longer is refused at once. Without it, a request waits as long as it takes. */
   maxWait?: Duration
   /**
-   * How many may wait for the same keys in this process when the request comes. It is refused at once if it would have to
-   * wait behind as many; 0 lets it not wait at all.
+   * How many requests may wait for the same keys in this process. If as many wait when a request comes, it is refused
+   * at once unless it passes at once. With 0 it never waits.
    */
   maxQueue?: number
   signal?: AbortSignal
@@ -97,7 +100,7 @@ export interface Limiter<S = string, M extends Mode = 'sync'> {
   consume(subject: S, options?: CostOption): Answer<M, Decision>
   /** Takes nothing; says whether the cost would pass. */
   peek(subject: S, options?: CostOption): Answer<M, Decision>
-  /** Takes back what a decision took, once, as far as that lets no extra request through. */
+  /** Refunds what a decision took, once, but lets no more through than if the request had not happened. */
   refund(decision: Decision): Answer<M, void>
   /** An operator's credit: gives this much back to the limits that apply, up to full. */
   refund(subject: S, options: { cost: number }): Answer<M, void>

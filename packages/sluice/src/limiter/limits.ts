@@ -89,7 +89,7 @@ export interface BoundLimit<S> extends Limit {
   readonly release: (charges: readonly Charge[]) => void
 }
 
-/** Makes a function of the user one that can be asked: `what` names it in errors. */
+/** Wraps a function of the user, so that its answer is checked or awaited. `what` names the function in errors. */
 export type AskFunction = <S>(what: string, call: (subject: S) => unknown) => (subject: S) => unknown
 
 /** For limiters whose stores are all in process. */
@@ -170,7 +170,7 @@ function fairRule(rule: Rule, where: string, warn: LimitContext['warn']): Rule {
 
 const STORE_METHODS = ['bind', 'ask', 'amend', 'inspect', 'close'] as const
 
-/** Refuses what is no store, such as a client of one. */
+/** Refuses a value that is not a store, such as a Redis client. */
 export function checkStore(store: unknown, what: string): void {
   const methods = store as Partial<Store> | null | undefined
   if (STORE_METHODS.every(name => typeof methods?.[name] === 'function')) return

@@ -169,7 +169,7 @@ export class NamedLimiter<S, M extends Mode = Mode> implements Limiter<S, M> {
     return off === undefined ? waited : waited.then(decision => this.path.notify(decision, subject, off))
   }
 
-  /** Adds a waiter, which is told its end and any error in the options without a promise. */
+  /** Adds a waiter. It gets its decision, and any error in the options, by calls of its methods, not by a promise. */
   enter(waiter: Waiter, subject: S, options: WaitOptions, off?: string[]): void {
     try {
       const known = ['cost', 'maxWait', 'maxQueue', 'signal']

@@ -56,9 +56,9 @@ export class Bookings {
 /**
  * The booked waiters of one bucket, in the order of their starts. Only the first has a timer.
  *
- * If a waiter leaves, all behind it move up. Only the next one notes this, as its `gain`, and hands it on when it starts
- * or leaves in turn; so leaving costs the same however many are behind. A waiter has moved up by the sum of the gains
- * from the first waiter up to itself. Gains are fractions of a tick; a start is rounded up to a whole one.
+ * If a waiter leaves, all behind it move up. Only the next one notes this, as its `gain`, and hands it on when it
+ * starts or leaves in turn; so leaving costs the same however many are behind. A waiter has moved up by the sum of the
+ * gains from the first waiter up to itself. Gains are fractions of a tick; a start is rounded up to a whole one.
  */
 class BookedQueue extends WaitList {
   private readonly timers: TimerQueue
@@ -102,7 +102,7 @@ class BookedQueue extends WaitList {
   leave(waiter: Waiter): void {
     const { cost, rule } = bookingOf(waiter)
     this.remove(waiter, rule.kind === 'bucket' ? (cost * rule.perRequest) / rule.perTick : 0)
-    // After the next one's was added, so that the machine's timer need not be set anew.
+    // Comes after the next waiter's timer was added, so that the machine's timer need not be set again.
     this.timers.remove(waiter)
     this.giveBack(waiter.booked!)
   }

@@ -1,9 +1,10 @@
 import { type Charge, ENFORCED } from '../../stores/charge.ts'
 
 /**
- * The earliest tick at which a request can start that waits behind others, the first of which starts at `turnAt`. It and
- * all before it cost `costs` together, limit by limit. A limit admits itself once in a window, or at once and then at its
- * rate; how much of it was taken before `turnAt` does not matter here. `first` are the charges that refused the first one.
+ * The earliest tick at which the last request of a queue can start, if the first one starts at `turnAt`. `costs` are
+ * the costs of all requests in the queue together, limit by limit. Each window admits its limit once. A bucket admits
+ * its limit at once, and more at its rate. This ignores what was taken before `turnAt`, so the real start may be later.
+ * `first` are the charges that refused the first request.
  */
 export function earliestStart(first: readonly Charge[], turnAt: number, costs: readonly number[]): number {
   return first.reduce((start, charge, i) => Math.max(start, startUnder(charge, turnAt, costs[i] ?? 0)), turnAt)
@@ -20,7 +21,7 @@ function startUnder({ role, rule, outage, allowed, blocked, retryAt }: Charge, t
     case 'sliding':
       return boundaryAfter(turnAt, windows * rule.buckets, rule.subTicks)
     case 'fixed':
-      // Only a window that refused the first one is known to be over at its turn. `retryAt` is where it ends.
+      // Only a window that refused the first request is known to end by `turnAt`. It ends at `retryAt`.
       return allowed || blocked ? turnAt : rule.endAfter(turnAt, retryAt) + (windows - 1) * rule.windowTicks
     case 'slots':
       return turnAt
@@ -28,8 +29,8 @@ function startUnder({ role, rule, outage, allowed, blocked, retryAt }: Charge, t
 }
 
 /**
- * The same for costs that fit the limits, once the store was asked for all of them as one cost. `look` is its answer. A
- * log or a bucket that lets them in one by one lets the last one in no sooner.
+ * The same, from the store's answer `look` to the costs of all requests as one cost, which fits the limits. A log or a
+ * bucket that admits the requests one by one admits the last one no sooner.
  */
 export function startSeen(look: readonly Charge[], turnAt: number): number {
   return look.reduce((start, charge) => Math.max(start, seenUnder(charge, turnAt)), turnAt)
@@ -38,7 +39,7 @@ export function startSeen(look: readonly Charge[], turnAt: number): number {
 function seenUnder({ role, rule, outage, allowed, tentative, retryAt }: Charge, turnAt: number): number {
   if (role !== ENFORCED || outage !== undefined || allowed || tentative || rule.kind === 'slots') return turnAt
   if (rule.kind !== 'sliding') return retryAt
-  // Those before it weigh less in the next sub-window than the store was asked for.
+  // In the next sub-window the requests before it may weigh less than the cost that the store was asked for.
   return Math.min(retryAt, boundaryAfter(turnAt, 1, rule.subTicks))
 }
 

@@ -8,8 +8,8 @@ import type { TimerQueue } from './timer-queue.ts'
 import { type Waiter, WaitList } from './waiter.ts'
 
 /**
- * Asks the store for a waiter, at its own costs or at those given. Returns undefined if the waiter has ended meanwhile; then
- * nothing stays taken for it.
+ * Asks the store for a waiter, at its own costs or at those given. Returns undefined if the waiter has ended meanwhile;
+ * then nothing stays taken for it.
  */
 export type AskForWaiter = (
   waiter: Waiter,
@@ -44,7 +44,7 @@ export class WaitQueues {
 
   /** Adds a waiter. It waits until it passes, and is refused as soon as that would be after its deadline. */
   join(waiter: Waiter, charges: readonly Charge[]): void {
-    // It will never pass, so nobody is to wait for it.
+    // It will never pass, so no other waiter must wait behind it.
     if (charges.some(({ role, cost, rule }) => role === ENFORCED && cost > rule.limit)) {
       this.outcome.refused(waiter, 0)
       return
@@ -97,7 +97,7 @@ class WaitQueue extends WaitList {
   private refusing: readonly Charge[] = []
   /** What all waiters cost, limit by limit. */
   private readonly costs: number[] = []
-  /** Those who came, or whose time ran out, while a question was on its way: its answer says whether they must wait. */
+  /** Waiters that came, or ran out of time, while a question was on its way. Its answer says whether they must wait. */
   private unsettled: Set<Waiter> | undefined = undefined
 
   constructor(timers: TimerQueue, ask: AskForWaiter, outcome: WaitOutcome, emptied: () => void) {
@@ -124,7 +124,7 @@ class WaitQueue extends WaitList {
     else this.refuse(waiter, this.turnAt)
   }
 
-  /** Lets a waiter wait behind so many others, or refuses it. `costs` are those of all before it and its own. */
+  /** Lets a waiter wait behind `ahead` others, or refuses it. `costs` are the costs of these and its own together. */
   private stay(waiter: Waiter, ahead: number, costs: readonly number[]): void {
     const { deadline, maxWaitTicks, maxQueue } = waiter.request!
     const startsAt = this.turnAt === 0 ? 0 : earliestStart(this.refusing, this.turnAt, costs)
@@ -134,12 +134,12 @@ class WaitQueue extends WaitList {
     }
     if (deadline === Infinity) return
     this.timers.add(waiter, deadline)
-    // A fixed window that refused is fresh at that turn: there is nothing left to ask for.
+    // A fixed window that refused is empty at that turn, so the store would say no more.
     const isFresh = this.refusing.every(({ rule, allowed }) => rule.kind === 'fixed' && !allowed)
     if (this.turnAt > 0 && !isFresh) this.lookAhead(waiter, [...costs])
   }
 
-  /** Asks when all before a waiter and itself would pass at once, and refuses it if that is too late. */
+  /** Asks when a waiter and all before it would pass as one cost, and refuses the waiter if that is too late. */
   private lookAhead(waiter: Waiter, costs: readonly number[]): void {
     const { turnAt } = this
     void andThen(this.ask(waiter, LOOK, costs), decision => {

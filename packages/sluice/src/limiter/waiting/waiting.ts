@@ -164,7 +164,7 @@ export class Waiting {
   }
 }
 
-/** The same charge at another cost, which is to fit its limit. */
+/** The same charge at another cost, but at most the limit, so that it can pass at all. */
 function costing({ limit, rule, key, cost, role }: Charge, other = cost): Charge {
   return new Charge(limit, rule, key, Math.min(other, rule.limit), role)
 }
