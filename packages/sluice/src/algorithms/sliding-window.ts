@@ -68,8 +68,8 @@ function wholeCount(cells: WindowCells, offset: number, rule: SlidingRule, index
 }
 
 /**
- * What is counted now: the whole sub-windows and the weighted oldest one. It walks back through the ring from the newest
- * count, because finding a place takes a division.
+ * What is counted now: the whole sub-windows and the weighted oldest one. It walks back through the ring from the
+ * newest count, because finding a place takes a division.
  */
 export function used(cells: WindowCells, offset: number, rule: SlidingRule, now: number): number {
   const { buckets, subTicks } = rule
@@ -128,7 +128,7 @@ export function describe(
   out.resetAt = count === 0 ? now : Math.max(now, wholeAt(cells, offset, rule))
 }
 
-/** When the weight of the newest count reaches zero; 0 where nothing is counted. */
+/** When the weight of the newest count reaches zero; 0 if nothing is counted. */
 export function wholeAt(cells: WindowCells, offset: number, rule: SlidingRule): number {
   const newest = cells[offset]!
   for (let n = newest; n >= newest - rule.buckets; n--) {
