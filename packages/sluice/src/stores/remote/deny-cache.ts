@@ -78,7 +78,7 @@ class DenyCacheStore implements DenyCache, AnswerListener {
     try {
       return await this.inner.amend(changes)
     } finally {
-      this.forget(changes) // the store may have answered questions asked meanwhile before the change
+      this.forget(changes) // what callers asked meanwhile, the store may have answered before the change
     }
   }
 
