@@ -6,8 +6,8 @@ const SET_BACK_TICKS = 1_000_000
 
 /**
  * A store's time: its clock in ticks. It never runs backwards, so a clock set back hands out no quota. If the clock is
- * set back far, the time goes on from where it was and stays ahead of the clock. It does not stand still that long,
- * because every refused caller would stay refused.
+ * set back far, the time goes on from where it was and stays ahead of the clock. If it stood still that long, every
+ * refused caller would stay refused.
  */
 export class StoreTime {
   /** The tick last read. */

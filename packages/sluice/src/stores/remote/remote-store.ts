@@ -23,5 +23,5 @@ export type StoreEvent =
   | { readonly type: 'recovered'; readonly shard: number; readonly outageMs: number }
   /** The server deletes keys when its memory is full, and their counts with them. */
   | { readonly type: 'eviction'; readonly policy: string }
-  /** The server's clock was set back. Limits keep the time they had, which is now ahead of that clock by so much. */
+  /** The server's clock was set back. Limits keep their own time, which is now ahead of that clock by `byMs`. */
   | { readonly type: 'clock-set-back'; readonly byMs: number }

@@ -83,7 +83,9 @@ export function oracleFor(policy: Policy, options: OracleOptions = {}): Oracle {
   return oracle
 }
 
-/** The smallest n in [from, to] with `test(n)`, where the test turns from false to true once and is true at `to`. */
+/**
+ * The smallest n in [from, to] for which `test` is true. It must change from false to true once, and be true at `to`.
+ */
 function firstTrue(from: bigint, to: bigint, test: (n: bigint) => boolean): bigint {
   let low = from
   let high = to
