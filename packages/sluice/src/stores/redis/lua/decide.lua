@@ -3,32 +3,33 @@
 -- booked or blocked) or carries a JSON text.
 --
 -- KEYS, ARGV  see entry.lua
--- ARGV[2]     in a call that only counts five words for each limit, parted by spaces; the states stand limit by limit:
+-- ARGV[2]     in a call that only counts: five words for each limit, separated by spaces. The keys stand in the order of the
+--             limits:
 --               B, how many keys it has, limit * perRequest, perRequest, perTick
---               F, how many keys it has, limit, 1, windowTicks, below 0 where windows start with their first use
+--               F, how many keys it has, limit, 1, windowTicks, below 0 if windows start with their first use
 --               S, how many keys it has, limit, 1, subTicks
---               L, how many keys it has, limit, 1, windowTicks: these come last, and an L ends the text
--- ARGV[3]     then, as a JSON list, how much is charged to each key in all; left out or empty where it is 1 each
--- ARGV[4]     and of each decision how many charges it has, and for each the place of its key in KEYS and the cost; left out
---             where each charges 1 to a key of its own under each limit
--- ARGV[2]     else { logs, specs, items }: how many of the states are logs, the numbers of each limit, and a list. Each item
---             is either a decision
+--               L, how many keys it has, limit, 1, windowTicks. Logs come last, and another L ends the text
+-- ARGV[3]     beside it, as a JSON list, the sum that is charged to each key. Missing or empty if every sum is 1
+-- ARGV[4]     beside it, for each decision: how many charges it has, then the place of the key in KEYS and the cost of each
+--             charge. Missing if every decision charges 1 to one key of its own under each limit
+-- ARGV[2]     in any other call, as JSON: { logs, specs, items }. How many of the states are logs, the numbers of each limit,
+--             and a list. Each item is either a decision
 --               [take, hold_ticks, book_ticks, strikes, k, s, cost, role, id, phase, k, s, cost, role, id, phase, …]
 --             or a change, which starts with a word: see full/changes.lua
 --             take, strikes: 1 or 0. hold_ticks > 0 reserves, book_ticks >= 0 books. k: the place of the key in KEYS. s: its
 --             limit's in specs. role: -2 enforced, -1 shadow, else shadow in place of the charge of that index (from 0). id:
 --             of the slot or reservation it would be. phase: of windows that start by their key
 --             or { logs, specs, inspect }: see full/inspect.lua
--- Reply       where all of a call that only counts passed: now; for each key what is used in the end; for each limit the
---             ticks from now until what it admits is reset, 0 for a bucket, where they follow from what is used.
---             Else now, then for each charge three numbers: used (in units), ticks from now until it is reset, and ticks
---             until it passes * 4 + 1 if allowed + 2 if blocked; below 0: -1 never, -2 never and blocked, -3 the value is
---             foreign. A change has three numbers, too, the first being its answer. Then, for the few charges that need it:
---             its number (from 0), what (1 resets, 2 held, 3 too many holds), value
+-- Reply       if a call only counts and everything passed: now; for each key what is used in the end; for each limit the
+--             ticks until it is reset, or 0 for a bucket, whose reset follows from what is used.
+--             In any other case: now, then for each charge three numbers: used (in units), ticks from now until it is
+--             reset, and ticks until it passes * 4 + 1 if allowed + 2 if blocked; below 0: -1 never, -2 never and blocked, -3
+--             the value is foreign. A change has three numbers, too, the first being its answer. Then, for the few charges
+--             that need it: its number (from 0), what (1 resets, 2 held, 3 too many holds), value
 
--- Nearly all calls only count. They are fast because no table or function is made that is not needed: the server makes
--- them anew in every call. A call of 64 buckets takes half the instructions of one with a table for each state, and a
--- call of one decision two fifths (callgrind on redis-server 7.0).
+-- Nearly all calls only count. They are fast because the script makes only the tables and functions that it needs: the
+-- server makes them anew in every call. A call of 64 buckets takes half the instructions of one with a table for each
+-- state, and a call of one decision two fifths (callgrind on redis-server 7.0).
 --
 -- Time stands still in a call, so a state is one number: `used`, in units. A charge fits if `used` with it is not above
 -- `full`, for every kind. First all values are read; in `found`, each is replaced by `used` plus all that is charged.

@@ -2,11 +2,13 @@
 --
 -- KEYS[1]    the latest time seen in this slot, so that time never runs backwards
 -- KEYS[2…]   the states, the logs last: a log is not read as a whole
--- The last   the reply to this very call, if ARGV[1] is below 0: a client may send a call twice after losing its connection
--- ARGV[1]    the tick after which the client waits no longer, so that nothing is done. Below 0: the reply is kept until then
+-- last key   only if ARGV[1] is below 0: where the reply to this call is kept. A client that lost its connection may send
+--            the same call again, and gets the same reply
+-- ARGV[1]    the tick at which the client stops waiting. After it the script does nothing. If it is negative, the reply is
+--            kept until that tick
 -- ARGV[2…]   what is asked: see decide.lua
 -- Reply      doubles, little-endian, the first being now. Or two doubles, if nothing was done: -1 and now (too late), or
---            -4 and ticks (the clock of the server was set back by so many: ask again)
+--            -4 and ticks (the server's clock was set back by that many ticks: ask again)
 --
 -- All that can fail does so before the first write, because an error does not undo writes.
 

@@ -1,8 +1,9 @@
--- How many processes share this store. Each one registers regularly; one that has not for long is gone.
+-- Counts the processes that share this store. Each process registers regularly. The script forgets a process that has
+-- stopped doing so.
 --
 -- KEYS[1]  a sorted set of process ids by the tick they were last seen
--- ARGV[1]  the id of the one asking
--- ARGV[2]  how many ticks one is remembered
+-- ARGV[1]  the id of the process that asks
+-- ARGV[2]  after how many ticks without a registration a process is forgotten
 -- Reply    how many there are
 
 redis.call('ZADD', KEYS[1], string.format('%.0f', now), ARGV[1])

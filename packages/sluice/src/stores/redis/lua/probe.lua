@@ -1,6 +1,6 @@
 -- A health check: reads the clock and writes something, as any decision does.
 --
--- KEYS[1]  see entry.lua: written with a time that holds nothing back, unless there is one
+-- KEYS[1]  the latest time seen, see entry.lua. If it is missing, the script writes the time of now
 -- Reply    now
 
 local clock = redis.call('GET', KEYS[1])

@@ -8,7 +8,7 @@
 --   'renew'    id: holds a slot for another ttl
 --   'settle'   id, actual, expiry, resets: ends a reservation of cost
 --   'reset'    forgets the key
---   'block'    ticks: refuses the key for so long
+--   'block'    ticks: refuses the key for that many ticks
 --   'unblock'  ends a block, and forgets how many there have been
 -- It answers the cost that a penalty or settlement charged (-1: no reservation of that id), 1 if a slot was still held,
 -- -3 if the value is foreign. Other answers mean nothing.
@@ -89,7 +89,7 @@ do
     return charged
   end
 
-  -- A reset is remembered as long as something from before it could be refunded.
+  -- The store remembers a reset for as long as a charge from before it could be refunded.
   function changes.reset(k, spec)
     local extra = states.extra_of(k)
     local resets = extra and extra.resets or 0

@@ -12,7 +12,7 @@
 local MOST_HOLDS, HOLDS_PLAYED = 16384, 32
 -- How many of one key's expired reservations a call charges. The rest stays reserved until the next call.
 local MOST_EXPIRED = 256
--- With the letter.
+-- The letter is included.
 local EXTRAS_END = 61
 
 local extras = {}

@@ -1,8 +1,8 @@
 -- The state of one key as numbers. It writes only the charges of expired reservations.
 --
 -- call.inspect  the phase of windows that start by their key; the state is KEYS[2], its limit the only one
--- Reply         now, used (in units, as a decision would say it), the tick its block ends (0 without one), bytes, how many
---               reservations it has, cost and expiry of each, then the numbers of its kernel; or now and -3, where the value
+-- Reply         now, used (in units, as a decision says it), the tick its block ends (0 without one), bytes, how many
+--               reservations it has, cost and expiry of each, then the numbers of its kernel; or now and -3, if the value
 --               is foreign
 
 local function inspect(phase)

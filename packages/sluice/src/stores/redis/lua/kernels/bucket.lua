@@ -42,8 +42,8 @@ local at = elsewhere[k] or now
 if not whole[k] then
   call_redis('SETRANGE', keys[k], '17', pack('<dd', used, at))
 else
-  -- Kept twice as long as it must be, so that most changes need not set the expiry again. All buckets that were empty
-  -- get the same expiry, and those are most.
+  -- The key is kept twice as long as needed, so that most changes need not set its expiry again. Most buckets were empty,
+  -- and all of those get the same expiry.
   if used ~= same_used or at ~= now then
     local keep = ceil(2 * used / span / 1000000)
     same_used = at == now and used
@@ -129,7 +129,7 @@ function makers.bucket()
     local fits
     if spec.queue then fits = retry == 0 else fits = retry < NEVER end
     if fits and start - now <= book_ticks and state.level < 2 ^ 51 then
-      -- Counted as of the start: the bucket may be empty before then, and the drain it missed is no credit.
+      -- The cost counts from the start on. The bucket may run dry before, and that time must not earn extra room.
       if not spec.queue then state.level = max(state.level, (start - now) * spec.perTick) end
       kernel.take(state, spec, now, cost)
       return start

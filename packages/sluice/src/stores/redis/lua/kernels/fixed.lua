@@ -1,5 +1,5 @@
 -- Twin of algorithms/fixed-window.ts: a count and the tick its window ends.
--- Bytes: count, end_at (doubles). A window is open once something was counted in it; until then it has no end to keep.
+-- Bytes: count, end_at (doubles). The first charge opens a window. Before that the state has no end.
 
 -- @part count
 local value, end_at = found[k], 0
@@ -80,7 +80,7 @@ function makers.fixed()
     return state.count, state.count > 0 and state.end_at or now
   end
 
-  -- Only if the window charged at tick `at` is still open. The end of a calendar window is an argument.
+  -- Gives back only if the window of tick `at` is still open. The caller passes the end of a calendar window.
   function kernel.refund(state, spec, now, cost, at, window_end)
     local same
     if spec.windowTicks > 0 then same = at >= state.end_at - spec.windowTicks and at < state.end_at

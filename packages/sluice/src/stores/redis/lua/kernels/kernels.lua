@@ -3,20 +3,21 @@
 -- A state is a table, read from the bytes of a key. kernel_of(kind) has:
 --   letter                               what its values start with
 --   fresh(spec, now)                     the state of a key not seen yet
---   read(value, from, key, spec)         the state in `value` from byte `from` on; nil where the length is wrong
+--   read(value, from, key, spec)         the state in `value` from byte `from` on; nil if the length is wrong
 --   write(state, until_tick)             its bytes, for a key that is kept until that tick
 --   locate(state, spec, now, phase)      brings it to now; the others below want that first
---   judge(state, spec, now, cost)        0 where `cost` fits, else the first tick at which it will, or NEVER
+--   judge(state, spec, now, cost)        0 if `cost` fits, else the first tick at which it will, or NEVER
 --   take(state, spec, now, cost, id)     counts `cost`, whether it fits or not
 --   describe(state, spec, now)           used (in units), and the tick at which nothing is counted any more
---   refund(state, spec, now, cost, at, window_end)   takes back a charge made at tick `at`, by law 12
---   credit(state, spec, now, cost)       gives `cost` back, clamped at full
+--   refund(state, spec, now, cost, at, window_end)   takes back what is still counted of a charge
+--                                                    made at tick `at`
+--   credit(state, spec, now, cost)       gives `cost` back, until nothing is counted
 --   counted(state, spec)                 the requests counted now, rounded up
---   copy(state)                          one to try things out on
+--   copy(state)                          a copy, to find out what a change would do
 --   numbers(state)                       what inspecting shows of it
 --   span(spec)                           how many ticks a charge can count at most
---   fresh_from(state)                    the tick from which on a fresh state would do as well, if that is not the one that
---                                        `describe` says
+--   fresh_from(state)                    the tick from which a fresh state means the same as this one. A kernel has this
+--                                        function only if `describe` says another tick
 
 local makers = {}
 local made = {}

@@ -6,7 +6,7 @@
 -- reservations is read as a whole.
 
 -- @part sizes
--- The header's bytes, with the letter.
+-- The bytes of the header, including the letter.
 local LOG_HEADER, SMALLEST_RING = 49, 4
 
 -- @part shared

@@ -1,4 +1,4 @@
--- Twin of algorithms/sliding-window.ts: the index of the newest sub-window counted in, and a ring of k + 1 counts.
+-- Twin of algorithms/sliding-window.ts: the index of the newest sub-window that has a count, and a ring of k + 1 counts.
 -- Sub-window n is at n mod (k + 1).
 -- Bytes: newest, then the ring (doubles).
 
@@ -65,7 +65,7 @@ end
 -- @part write
 local index, current, previous = elsewhere[k] or now_index, used - (weights[k] or 0), before[k] or 0
 local is_even = index % 2 == 0
--- A time in the future is kept long enough.
+-- A state that lies in the future already has a long enough expiry.
 if not whole[k] or elsewhere[k] then
   call_redis('SETRANGE', keys[k], is_even and '9' or '17', pack('<d', current))
 else
