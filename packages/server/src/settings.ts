@@ -34,15 +34,15 @@ const LOG_FORMATS = ['text', 'json'] as const
 
 /** All settings. A test keeps `docs/reference/settings.md` equal to this table. */
 export const SETTINGS = {
-  rules: setting('rules', 'SLUICE_RULES', '', text, 'a file', 'Our own rules: limits by attribute.'),
-  envoy: setting('envoy', 'SLUICE_ENVOY', '', text, 'a file or folder', 'Rules of envoyproxy/ratelimit, as they are.'),
+  rules: setting('rules', 'SLUICE_RULES', '', text, 'a file', 'A rules file of Sluice: limits by attribute.'),
+  envoy: setting('envoy', 'SLUICE_ENVOY', '', text, 'a file or folder', 'Rules of envoyproxy/ratelimit, unchanged.'),
   mergeDomains: setting(
     'merge-domains',
     'SLUICE_MERGE_DOMAINS',
     'off',
     oneOf('off', 'on'),
     'off or on',
-    'Files of one domain in the folder of --envoy are read as one; without it a domain has one file.',
+    'Allows several files of one domain in the folder of --envoy, and reads them as one.',
   ),
   store: setting(
     'store',
@@ -50,7 +50,7 @@ export const SETTINGS = {
     '',
     text,
     'memory, redis://… or redis-cluster://…',
-    'Where counts are kept; wins over the file.',
+    'Where Sluice keeps its counts; wins over the rules file.',
   ),
   host: setting(
     'host',
@@ -58,7 +58,7 @@ export const SETTINGS = {
     '127.0.0.1',
     text,
     'an address',
-    'Where all doors listen; 0.0.0.0 for everybody.',
+    'The address that all ports listen on; 0.0.0.0 accepts connections from other machines.',
   ),
   httpPort: setting(
     'http-port',
@@ -66,17 +66,24 @@ export const SETTINGS = {
     8080,
     port,
     PORT,
-    'HTTP: the API, the decision endpoint, the page.',
+    'The port for HTTP: the API, the decision endpoint, the page.',
   ),
-  grpcPort: setting('grpc-port', 'SLUICE_GRPC_PORT', 8081, port, PORT, "gRPC: Envoy's rate limit service."),
-  respPort: setting('resp-port', 'SLUICE_RESP_PORT', 6380, port, PORT, 'RESP: CL.THROTTLE.'),
+  grpcPort: setting(
+    'grpc-port',
+    'SLUICE_GRPC_PORT',
+    8081,
+    port,
+    PORT,
+    "The port for gRPC: Envoy's rate limit service.",
+  ),
+  respPort: setting('resp-port', 'SLUICE_RESP_PORT', 6380, port, PORT, 'The port for RESP: CL.THROTTLE.'),
   workers: setting(
     'workers',
     'SLUICE_WORKERS',
     1,
     upTo(MOST_WORKERS),
     `a number of processes from 0 to ${MOST_WORKERS}`,
-    'Processes that speak the protocols; 0 is one for each core.',
+    'How many processes speak the protocols; 0 starts one for each core.',
   ),
   adminToken: setting(
     'admin-token',
@@ -84,7 +91,7 @@ export const SETTINGS = {
     '',
     token,
     TOKEN,
-    'What operators must bring. Without it they have the socket only; auto makes one and prints it once.',
+    'The token that operators must send. Without it they can use only the socket; auto makes a token and prints it once.',
   ),
   adminSocket: setting(
     'admin-socket',
@@ -92,7 +99,7 @@ export const SETTINGS = {
     '',
     socketPath,
     `a path of at most ${LONGEST_SOCKET_PATH} bytes`,
-    'A unix socket where operators need no token, for the user who runs the service alone.',
+    'A unix socket on which operators need no token; only the user who runs the service can open it.',
   ),
   checkToken: setting(
     'check-token',
@@ -100,7 +107,7 @@ export const SETTINGS = {
     '',
     token,
     TOKEN,
-    'What checks must bring, over HTTP as a bearer token, over RESP by AUTH.',
+    'The token that checks must send: over HTTP and gRPC as a bearer token, over RESP by AUTH.',
   ),
   hosts: setting(
     'hosts',
@@ -108,7 +115,7 @@ export const SETTINGS = {
     '',
     hostNames,
     'names of hosts, separated by commas',
-    'Names by which programs and pages on this machine call the service, beside addresses and localhost.',
+    'Host names by which callers on this machine may address the service, beside addresses and localhost.',
   ),
   secret: setting(
     'secret',
@@ -124,16 +131,16 @@ export const SETTINGS = {
     '',
     text,
     'a PEM file',
-    'Certificate of the gRPC door, and of HTTP with --http-tls; with the key, TLS is on.',
+    'The certificate of the gRPC port, and of HTTP with --http-tls. Certificate and key together turn TLS on.',
   ),
-  tlsKey: setting('tls-key', 'SLUICE_TLS_KEY', '', text, 'a PEM file', 'Its private key.'),
+  tlsKey: setting('tls-key', 'SLUICE_TLS_KEY', '', text, 'a PEM file', 'The private key of the certificate.'),
   tlsClientCa: setting(
     'tls-client-ca',
     'SLUICE_TLS_CLIENT_CA',
     '',
     text,
     'a PEM file',
-    'Where TLS is on, only clients with a certificate from here are served.',
+    'A certificate authority: ports with TLS then serve only clients that have a certificate from it.',
   ),
   httpTls: setting(
     'http-tls',
@@ -141,7 +148,7 @@ export const SETTINGS = {
     'off',
     oneOf('off', 'on'),
     'off or on',
-    'HTTP is encrypted, too, with the same certificate and the same clients.',
+    'Encrypts HTTP, too, with the same certificate and for the same clients.',
   ),
   counting: setting(
     'counting',
@@ -149,7 +156,7 @@ export const SETTINGS = {
     'together',
     oneOf('together', 'apart'),
     'together or apart',
-    'All descriptors of a request or none; or each by itself, as envoyproxy/ratelimit does.',
+    'Charges all descriptors of a request or none; or each by itself, as envoyproxy/ratelimit does.',
   ),
   shadow: setting(
     'shadow',
@@ -157,7 +164,7 @@ export const SETTINGS = {
     'off',
     oneOf('off', 'on'),
     'off or on',
-    'Envoy is always told OK; the statuses still say what would have been.',
+    'Always answers OK to Envoy; the statuses of descriptors still say what would have been decided.',
   ),
   responseHeaders: setting(
     'response-headers',
@@ -165,18 +172,18 @@ export const SETTINGS = {
     'off',
     oneOf('off', 'on'),
     'off or on',
-    'Envoy adds rate limit headers to its responses: those of the descriptor that refuses, else of the one with the least left.',
+    'Makes Envoy add rate limit headers to its responses: those of the descriptor that refuses, else of the one with the least left.',
   ),
-  limitHeader: header('limit-header', 'SLUICE_LIMIT_HEADER', 'RateLimit-Limit', 'how much there is in a period'),
-  remainingHeader: header('remaining-header', 'SLUICE_REMAINING_HEADER', 'RateLimit-Remaining', 'how much is left'),
-  resetHeader: header('reset-header', 'SLUICE_RESET_HEADER', 'RateLimit-Reset', 'in how many seconds there is more'),
+  limitHeader: header('limit-header', 'SLUICE_LIMIT_HEADER', 'RateLimit-Limit', 'how many requests a period allows'),
+  remainingHeader: header('remaining-header', 'SLUICE_REMAINING_HEADER', 'RateLimit-Remaining', 'how many are left'),
+  resetHeader: header('reset-header', 'SLUICE_RESET_HEADER', 'RateLimit-Reset', 'in how many seconds more become free'),
   envoyStats: setting(
     'envoy-stats',
     'SLUICE_ENVOY_STATS',
     'off',
     oneOf('off', 'on'),
     'off or on',
-    "Metrics of descriptors under envoyproxy/ratelimit's own names, too.",
+    'Exports metrics of descriptors under the names of envoyproxy/ratelimit, too.',
   ),
   lameDuck: setting(
     'lame-duck',
@@ -184,7 +191,7 @@ export const SETTINGS = {
     '5s',
     duration(LONGEST_DRAIN_MS),
     'a time from 0s to 10m',
-    'How long after SIGTERM it goes on serving while /readyz says 503; a second signal ends that.',
+    'How long after SIGTERM the service goes on serving while /readyz says 503; a second signal ends the wait.',
   ),
   log: setting(
     'log',
@@ -192,7 +199,7 @@ export const SETTINGS = {
     'text',
     oneOf(...LOG_FORMATS),
     LOG_FORMATS.join(' or '),
-    'How lines of the log are written.',
+    'The format of log lines.',
   ),
   drainMs: setting(
     'drain-ms',
@@ -200,7 +207,7 @@ export const SETTINGS = {
     5000,
     upTo(LONGEST_DRAIN_MS),
     `milliseconds from 0 to ${LONGEST_DRAIN_MS}`,
-    'How long what was asked before the end may take.',
+    'How long open requests may take once the service closes its ports.',
   ),
 } as const
 
@@ -246,7 +253,7 @@ function unknownVariables(environment: Readonly<Partial<Record<string, string>>>
     .filter(name => !SERVICE_LINK.test(name))
     .map(name => {
       const meant = nearestName(name, known)
-      return `${name}: expected a setting, got a name that is none${meant === undefined ? '' : `; write ${meant}`}`
+      return `${name}: expected a setting, got an unknown name${meant === undefined ? '' : `; write ${meant}`}`
     })
 }
 
@@ -281,7 +288,7 @@ function header(flag: string, env: string, otherwise: string, what: string): Set
     otherwise,
     headerName,
     'the name of a header',
-    `With --response-headers, which one tells ${what}.`,
+    `With --response-headers, the header that says ${what}.`,
   )
 }
 

@@ -62,11 +62,11 @@ test.each<[words: string[], err: string]>([
   [['serve', '--replicas', '2'], 'expected sluice serve without --replicas; see sluice --help'],
   [
     ['serve', 'a', 'b'],
-    'expected sluice serve [rules.yaml] [--envoy <file or folder>], and rules once; see sluice --help',
+    'expected sluice serve [rules.yaml] [--envoy <file or folder>] with at most one rules file; see sluice --help',
   ],
   [
     ['serve', 'a', '--rules', 'b'],
-    'expected sluice serve [rules.yaml] [--envoy <file or folder>], and rules once; see sluice --help',
+    'expected sluice serve [rules.yaml] [--envoy <file or folder>] with at most one rules file; see sluice --help',
   ],
   [['serve', '--nonsense'], "Unknown option '--nonsense'; see sluice --help"],
   [['serve', '--http-prot', '81'], "Unknown option '--http-prot'; write --http-port; see sluice --help"],

@@ -34,7 +34,7 @@ describe('a service', { timeout: SLOW_MS }, () => {
     client.send('POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 13\r\n\r\n{"user"')
     await until('it answers', async () => (await fetch(`http://127.0.0.1:${service.ports.http}/readyz`)).ok)
     service.signal('SIGTERM')
-    await printed(service, /closing: answering what was asked/)
+    await printed(service, /closing: answering open requests/)
     client.send(':"42"}')
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*"policy":"per-user".*"remaining":2/s)
     expect(await service.ended).toBe(0)

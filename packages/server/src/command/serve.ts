@@ -15,7 +15,7 @@ import { type Environment, EXIT, type Invocation, UsageError } from './usage.ts'
 export async function serve({ operands, flags, environment }: Invocation): Promise<number> {
   const [rules, ...more] = operands
   if (more.length > 0 || (rules !== undefined && flags.rules !== undefined)) {
-    throw new UsageError('expected sluice serve [rules.yaml] [--envoy <file or folder>], and rules once')
+    throw new UsageError('expected sluice serve [rules.yaml] [--envoy <file or folder>] with at most one rules file')
   }
   const given = readSettings(rules === undefined ? flags : { ...flags, rules }, environment)
   const settings = given.adminToken === 'auto' ? { ...given, adminToken: adminTokenFrom(environment) } : given
@@ -28,7 +28,7 @@ export async function serve({ operands, flags, environment }: Invocation): Promi
     console.log(`For operators: ${pageOf(settings, service.ports.http)}/#token=${settings.adminToken}`)
   process.on('SIGHUP', () => void service.reload())
   await untilEnd(service, endSignals(), msOf(settings.lameDuck), log)
-  log.info('closing: answering what was asked')
+  log.info('closing: answering open requests')
   await service.close()
   log.info('closed')
   return EXIT.ok

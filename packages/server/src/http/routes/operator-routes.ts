@@ -19,7 +19,7 @@ export const OPERATOR_ROUTES: readonly ApiRoute[] = [
     method: 'POST',
     path: '/v1/reset',
     right: 'admin',
-    summary: 'Forgets what is counted for a subject, in the limits named or in all that have a key.',
+    summary: 'Clears the counts of a subject, in the limits that `limits` names or in all that have a key.',
     body: 'Reset',
     answers: { 200: 'WasReset' },
     answer(text, decider) {
@@ -34,7 +34,8 @@ export const OPERATOR_ROUTES: readonly ApiRoute[] = [
     method: 'POST',
     path: '/v1/block',
     right: 'admin',
-    summary: 'Refuses a subject by the limit named, `for` so long; by the only limit where none is named.',
+    summary:
+      'Refuses a subject by the limit that `limit` names, for the time in `for`. `limit` may be left out if there is only one.',
     body: 'Block',
     answers: { 200: 'Blocked' },
     answer(text, decider) {
