@@ -37,7 +37,7 @@ test.each([...blocks(guide, 'yaml'), ...blocks(reference, 'yaml')])('rules in th
   expect(() => rulesAt(rulesFile(text))).not.toThrow()
 })
 
-test('every call that the guide makes is answered as it says', async () => {
+test('every call in the guide is answered as the guide says', async () => {
   const { get, post } = await served(blocks(guide, 'yaml')[0]!, { 'admin-token': 'a-token' })
   const called: string[] = []
   let id = ''
@@ -74,11 +74,11 @@ describe('docs/reference/rules.md', () => {
       Object.keys(schema.definitions.limit.properties).filter(name => !members('How it counts').includes(name)),
     ],
     ['How it counts', [...Object.keys(schema.definitions.algorithm.properties), 'plans']],
-  ])('%s has all that the schema knows, and nothing else', (title, known) => {
+  ])('%s has all members of the schema, and no other', (title, known) => {
     expect(members(title).sort()).toEqual(known.sort())
   })
 
-  test('names the warnings there are', () => {
+  test('names every warning, and no other', () => {
     const source = readFileSync(fileURLToPath(new URL('./rules/warnings.ts', import.meta.url)), 'utf8')
     const codes = /readonly code:([^/]*)/.exec(source)![1]!.match(/[\w-]+/g)!
     expect(members('Warnings')).toEqual(codes)

@@ -22,7 +22,7 @@ describe('docs/reference/settings.md', () => {
     )
   })
 
-  test('names no variable that is none', () => {
+  test('names no variable that does not exist', () => {
     const known = Object.values(SETTINGS).map(({ env }) => env)
     expect([...page.matchAll(/SLUICE_\w+/g)].map(([name]) => name).filter(name => !known.includes(name))).toEqual([])
   })
@@ -48,7 +48,7 @@ describe('where a setting comes from', () => {
     expect(readSettings(flags, environment).httpPort).toBe(port)
   })
 
-  test('without any of them, all hold that the table says', () => {
+  test('without flags and environment, every setting has the default of the table', () => {
     const otherwise = Object.entries(SETTINGS).map(([name, one]) => [name, one.otherwise])
     expect(readSettings({}, { PATH: '/bin' })).toEqual(Object.fromEntries(otherwise))
   })
@@ -93,7 +93,7 @@ test.each<[name: keyof ServiceSettings, text: string]>([
   ['drainMs', '5s'],
   ['counting', 'Together'],
   ['shadow', 'true'],
-])('%s may not be %j, and what came is shown', (name, text) => {
+])('%s may not be %j, and the error shows the value', (name, text) => {
   const { flag, env, expects } = SETTINGS[name]
   expect(() => readSettings({ [flag]: text }, {})).toThrow(
     `--${flag}: expected ${expects}, got '${text}' [SLUICE_BAD_OPTION`,
@@ -106,7 +106,7 @@ test.each<[name: keyof ServiceSettings, text: string]>([
   ['adminToken', 'Schlüssel'],
   ['checkToken', 'a\nb'],
   ['secret', 'fifteen letters'],
-])('%s may not be %j, and what came is not shown', (name, text) => {
+])('%s may not be %j, and the error does not show the value', (name, text) => {
   const { env, expects } = SETTINGS[name]
   expect(() => readSettings({}, { [env]: text })).toThrow(`${env}: expected ${expects}, got something else`)
   expect(() => readSettings({}, { [env]: text })).not.toThrow(text)
@@ -119,19 +119,19 @@ test.each<[environment: Record<string, string>]>([[{ SLUICE_TLS_CERT: 'a.pem' }]
   },
 )
 
-test('everything that is wrong is said at once', () => {
+test('one error names all wrong settings', () => {
   const wrong = () => readSettings({ 'http-port': 'x', workers: 'y' }, { SLUICE_SHADOW: 'z', SLUICE_TLS_KEY: 'k' })
   for (const part of ['--http-port', '--workers', 'SLUICE_SHADOW', '--tls-cert']) expect(wrong).toThrow(part)
 })
 
-test('a variable that was meant to be a setting is refused, with the nearest', () => {
+test('an unknown SLUICE_ variable is refused, and the error names the nearest setting', () => {
   expect(() => readSettings({}, { SLUICE_HTP_PORT: '81' })).toThrow(
     /SLUICE_HTP_PORT: expected a setting.*write SLUICE_HTTP_PORT/,
   )
   expect(() => readSettings({}, { SLUICE_ANYTHING: '81' })).toThrow(/SLUICE_ANYTHING: expected a setting/)
 })
 
-test('variables that Kubernetes sets for a Service of this name are none of ours', () => {
+test('variables that Kubernetes sets for a Service of this name are ignored', () => {
   const links = {
     SLUICE_SERVICE_HOST: '10.0.0.1',
     SLUICE_SERVICE_PORT_HTTP: '8080',

@@ -216,7 +216,7 @@ export type ServiceSettings = {
 }
 type SettingName = keyof typeof SETTINGS
 
-/** Flags win over the environment, which wins over the defaults. Throws one error with everything that is wrong. */
+/** Flags win over the environment, which wins over the defaults. Throws one error with all wrong settings. */
 export function readSettings(
   flags: Readonly<Partial<Record<string, string>>>,
   environment: Readonly<Partial<Record<string, string>>>,

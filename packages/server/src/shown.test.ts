@@ -16,7 +16,7 @@ test.each([
   expect(shown(value)).toBe(text)
 })
 
-test('what is too deep to be told is named', () => {
+test('a value that is nested too deeply is named', () => {
   expect(shown(deep('[', ']'))).toBe('a deep array')
   expect(shown({ a: deep('[', ']') })).toBe('a deep object')
 })

@@ -31,12 +31,12 @@ test('the command is a file that can be run, before anything is built', () => {
   expect(manifest.files).toContain('bin')
 })
 
-test('it runs what was built, with its words and its exit code', async () => {
+test('the command runs the built program with its arguments, and returns its exit code', async () => {
   const built = 'console.log(JSON.stringify(process.argv.slice(2))); process.exitCode = 2'
   expect(await ran(built)).toEqual({ code: 2, out: '["check","a b"]\n', err: '' })
 })
 
-test('where nothing is built it says what to do', async () => {
+test('before a build the command says what to do', async () => {
   expect(await ran(undefined)).toEqual({
     ...{ code: 1, out: '' },
     err: 'sluice is not built yet: run `npm run build` in the checkout, or `npm start`, which does it\n',

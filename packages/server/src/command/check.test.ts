@@ -24,7 +24,7 @@ describe('rules that can be used', () => {
     expect([code, out]).toEqual([0, `${path}: ${limits}, ready to serve\n`])
   })
 
-  test('a folder of those of envoyproxy/ratelimit is checked as a whole', async () => {
+  test('a folder of files for envoyproxy/ratelimit is checked as a whole', async () => {
     const folder = dirname(rulesFile(envoy('edge')))
     writeFileSync(`${folder}/other.yaml`, envoy('other'))
     expect((await run('check', folder)).out).toBe(`${folder}: 2 limits, ready to serve\n`)
@@ -32,7 +32,7 @@ describe('rules that can be used', () => {
     expect((await run('check', folder)).err).toContain(`${folder}/rules.yaml:1:9: `)
   })
 
-  test('the sample is well, without a warning', async () => {
+  test('the sample has no error and no warning', async () => {
     expect(await run('check', sample)).toEqual({ code: 0, out: `${sample}: 3 limits, ready to serve\n`, err: '' })
   })
 })
@@ -46,7 +46,7 @@ describe('warnings', () => {
     ['lone-fixed-window', () => file('daily: { key: user, fixed-window: 9/1d }'), []],
     ['login-and-health', () => file('all: { key: user, when: { route: "/*" }, sliding-window: 99/1m }'), []],
     ['memory-with-replicas', () => sample, ['--replicas', '3']],
-  ])('%s is told beside, and does not fail', async (code, path, flags) => {
+  ])('%s is printed and does not fail the check', async (code, path, flags) => {
     const at = path()
     const { code: exit, out, err } = await run('check', at, ...flags)
     expect(exit).toBe(0)
@@ -54,7 +54,7 @@ describe('warnings', () => {
     expect(err.trimEnd()).toMatch(new RegExp(`^${at}: warning: .+ \\[${code}\\]$`))
   })
 
-  test('of a store that replicas share there is none', async () => {
+  test('do not mention replicas if they share a store', async () => {
     expect((await run('check', sample, '--replicas', '3', '--store', 'redis://cache')).err).toBe('')
   })
 })
@@ -64,7 +64,7 @@ describe('mistakes', () => {
   // As our own rules it is a mistake; checked, it is what it is.
   const files = named(/\.yaml$/).filter(name => name !== 'envoy-file.yaml')
 
-  test.each(files)('those of %s are all told, with file, line and column, and end with 1', async name => {
+  test.each(files)('those of %s are all reported with file, line and column, and the exit code is 1', async name => {
     const { code, out, err } = await run('check', `${rules}mistakes/${name}`)
     const expected = readFileSync(`${rules}mistakes/${name.replace('.yaml', '.txt')}`, 'utf8')
       .trimEnd()
@@ -75,7 +75,7 @@ describe('mistakes', () => {
       expect(line).toMatch(/\.yaml:\d+:\d+: expected|\.yaml:\d+:\d+: .*: expected/)
   })
 
-  test('a file that is not there is one', async () => {
+  test('a missing file is one', async () => {
     const { code, err } = await run('check', `${rules}none.yaml`)
     expect([code, err]).toEqual([
       1,
@@ -85,7 +85,7 @@ describe('mistakes', () => {
 })
 
 describe('for machines', () => {
-  test('what is well is told as JSON on one line', async () => {
+  test('valid rules are reported as JSON on one line', async () => {
     const { code, out, err } = await run('check', sample, '--json', '--replicas', '2')
     expect([code, err, out.split('\n').length]).toEqual([0, '', 2])
     expect(JSON.parse(out)).toEqual({
@@ -96,7 +96,7 @@ describe('for machines', () => {
     })
   })
 
-  test('so is what is wrong', async () => {
+  test('errors are reported as JSON, too', async () => {
     const file = `${rules}mistakes/several-at-once.yaml`
     const { code, out, err } = await run('check', file, '--json')
     expect([code, err]).toEqual([1, ''])

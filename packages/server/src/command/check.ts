@@ -4,7 +4,7 @@ import type { WarningContext } from '../rules/warnings.ts'
 import { rulesAt } from './rules-at.ts'
 import { EXIT, type Invocation, UsageError } from './usage.ts'
 
-/** `sluice check`: lists every error in the rules, and warns of what works but is rarely meant. */
+/** `sluice check`: lists every error in the rules, and warns of probable mistakes. */
 export function check({
   operands: [path, ...more],
   flags: { replicas, store, 'merge-domains': mergeDomains },

@@ -5,7 +5,7 @@ import { SETTINGS } from '../settings.ts'
 
 describe('help', () => {
   test.each(['', '--help', '-h', 'help', 'serve --help', 'help serve', '--help nonsense'])(
-    'sluice %s tells of all commands and settings',
+    'sluice %s prints all commands and settings',
     async line => {
       const { code, out, err } = await run(...line.split(' ').filter(Boolean))
       expect([code, err]).toEqual([0, ''])
@@ -28,7 +28,7 @@ describe('help', () => {
   test.each([
     ['check', 'memory-with-replicas'],
     ['explain', 'ip=203.0.113.7'],
-  ])('sluice %s --help tells of it alone', async (command, text) => {
+  ])('sluice %s --help prints only this command', async (command, text) => {
     for (const words of [
       [command, '--help'],
       ['help', command],
@@ -72,6 +72,6 @@ test.each<[words: string[], err: string]>([
   [['serve', '--http-prot', '81'], "Unknown option '--http-prot'; write --http-port; see sluice --help"],
   [['check', 'a', '--json=yes'], "Option '--json' does not take an argument; see sluice --help"],
   [['serve', '--store'], "Option '--store <value>' argument missing; see sluice --help"],
-])('sluice %j is called wrongly: exit code 2, and what was expected', async (words, err) => {
+])('sluice %j is a wrong call: exit code 2, and the error says what was expected', async (words, err) => {
   expect(await run(...words)).toEqual({ code: 2, out: '', err: `${err}\n` })
 })

@@ -34,7 +34,7 @@ describe('our own rules', () => {
     expect(await run('explain', file, ...words)).toEqual({ code: 0, out: told, err: '' })
   })
 
-  test('say what a limit misses', async () => {
+  test('name the attribute that a limit lacks', async () => {
     const { out } = await run('explain', rulesFile(OWN), 'user=42', 'tokens=9', 'route=/')
     expect(out.split('\n').slice(0, 2)).toEqual([
       '- per-ip does not apply: it counts by ip, and there is no ip',
@@ -71,7 +71,7 @@ describe('rules of envoyproxy/ratelimit', () => {
   const request = (...values: string[]) =>
     JSON.stringify({ domain: 'mongo', descriptors: values.map(value => ({ entries: [{ key: 'database', value }] })) })
 
-  test('are explained by the rule each descriptor finds', async () => {
+  test('are explained by the rule that each descriptor matches', async () => {
     const { code, out } = await run('explain', rulesFile(ENVOY), request('users', 'other', 'free'))
     expect(code).toBe(0)
     expect(out).toBe(`+ database=users is limited: database=users matches exactly
@@ -98,7 +98,7 @@ describe('rules of envoyproxy/ratelimit', () => {
   })
 })
 
-test('rules that are wrong are told as check tells them', async () => {
+test('errors in rules are reported as check reports them', async () => {
   const file = rulesFile('limits: { a: { key: user } }')
   const { code, err } = await run('explain', file, 'user=1')
   expect([code, err]).toEqual([1, expect.stringContaining(`${file}:1:11: `)])

@@ -28,7 +28,7 @@ describe.each([
   ['one process', []],
   ['workers', ['--workers', '2']],
 ])('%s', (_, words) => {
-  test('operators turn limits, reset and block by the socket, and nobody does by the port', SLOW, async () => {
+  test('operators set modes, reset and block over the socket, and the port refuses such calls', SLOW, async () => {
     const { service, socket, operate, check } = await operated(words)
     expect(statSync(socket).mode & 0o777).toBe(0o600)
     expect(await operate('modes')).toEqual({ code: 0, out: 'per-user enforce\nper-ip enforce\n', err: '' })
@@ -73,7 +73,7 @@ test('a socket that a killed service left is replaced, one in use is an error', 
   expect((await operate('modes')).code).toBe(0)
 })
 
-test('a token that the service made is printed once, and with all workers opens what operators may', SLOW, async () => {
+test('a token that the service made is printed once, and all workers accept it', SLOW, async () => {
   const { service } = await operated(['--workers', '2', '--admin-token', 'auto'])
   const [, token] = await printed(service, /For operators: http:\/\/127\.0\.0\.1:\d+\/#token=(\S+)\n/)
   const status = async (bearer: string) => {
@@ -96,7 +96,7 @@ test('over Redis, a mode set by the socket is set in all workers', SLOW, async (
   expect((await operate('modes')).out).toBe('per-user off\nper-ip enforce\n')
 })
 
-describe('what an operator gets wrong is said', () => {
+describe('an operator gets a clear error', () => {
   test.each<[words: string[], code: number, err: string]>([
     [['modes'], 2, 'expected --admin-socket or SLUICE_ADMIN_SOCKET: the socket of a service that was started with it'],
     [['modes', 'per-user'], 2, 'expected sluice modes [<limit> enforce|shadow|off]'],
@@ -113,7 +113,7 @@ describe('what an operator gets wrong is said', () => {
     expect(await run(...words)).toMatchObject({ code, out: '', err: expect.stringContaining(err) })
   })
 
-  test('so is what the service does not know', SLOW, async () => {
+  test('for a limit that the service does not have', SLOW, async () => {
     const { operate } = await operated()
     for (const words of [
       ['modes', 'nope', 'off'],
@@ -127,7 +127,7 @@ describe('what an operator gets wrong is said', () => {
     })
   })
 
-  test('a path where no socket can be made ends the service', SLOW, async () => {
+  test('and the service does not start if no socket can be made at the path', SLOW, async () => {
     const file = rulesFile(RULES)
     writeFileSync(`${file}.txt`, 'mine')
     for (const path of [`${file}.txt`, '/nowhere/admin.sock']) {
@@ -137,7 +137,7 @@ describe('what an operator gets wrong is said', () => {
     }
   })
 
-  test('an answer that is none is said, too', async () => {
+  test('if the answer is not from a service', async () => {
     const path = join(dirname(rulesFile(RULES)), 'other.sock')
     const server = createServer(socket => socket.on('error', () => {}).end('mine'))
     await new Promise<void>(resolve => server.listen(path, resolve))

@@ -28,7 +28,7 @@ async function refused(words: readonly string[], env: Record<string, string> = {
 }
 
 describe('a service', { timeout: SLOW_MS }, () => {
-  test('serves by its rules, says where, and answers what it was asked before SIGTERM', async () => {
+  test('serves by its rules, logs its ports, and answers the requests from before SIGTERM', async () => {
     const service = await serve([rulesFile(RULES)])
     const client = await RawClient.connected(service.ports.http)
     client.send('POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 13\r\n\r\n{"user"')
@@ -41,7 +41,7 @@ describe('a service', { timeout: SLOW_MS }, () => {
     expect(service.output().trimEnd()).toMatch(/ info closed$/)
   })
 
-  test('goes on serving after SIGTERM until it is sent again, and says in every line of its log what it is about', async () => {
+  test('goes on serving after SIGTERM until it is sent again, and logs JSON with time, level and message', async () => {
     const file = rulesFile(RULES)
     const service = await serve([file, '--lame-duck', '10m', '--log', 'json'])
     const { http } = service.ports
@@ -74,8 +74,8 @@ describe('a service', { timeout: SLOW_MS }, () => {
   })
 })
 
-describe('what keeps a service from starting is said in a line or two, without a stack', { timeout: SLOW_MS }, () => {
-  test.each(['http', 'grpc', 'resp'])('a port for %s that somebody has', async door => {
+describe('a service that cannot start says why in a line or two, without a stack', { timeout: SLOW_MS }, () => {
+  test.each(['http', 'grpc', 'resp'])('a port for %s that is in use', async door => {
     const port = await taken()
     const words = ANY.map((word, i) => (ANY[i - 1] === `--${door}-port` ? String(port) : word))
     const { code, said } = await refused([rulesFile(RULES), ...words])
@@ -87,14 +87,9 @@ describe('what keeps a service from starting is said in a line or two, without a
 
   const SECRET = 'swordfish'
   test.each<[what: string, words: string[], code: number, said: string | RegExp]>([
+    ['an invalid host', ['--host', 'a..b'], 1, /^--host: expected an address of this machine, got 'a\.\.b' \(E\w+\)$/],
     [
-      'a host that is none',
-      ['--host', 'a..b'],
-      1,
-      /^--host: expected an address of this machine, got 'a\.\.b' \(E\w+\)$/,
-    ],
-    [
-      'an address of somebody else',
+      'an address of another machine',
       ['--host', '192.0.2.250'],
       1,
       "--host: expected an address of this machine, got '192.0.2.250' (EADDRNOTAVAIL)",
@@ -106,7 +101,7 @@ describe('what keeps a service from starting is said in a line or two, without a
       'none.pem: expected a file that can be read, got ENOENT',
     ],
     [
-      'a certificate that is none',
+      'an invalid certificate',
       ['--tls-cert', 'package.json', '--tls-key', 'package.json'],
       1,
       /^--tls-cert and --tls-key: they cannot be used \(.*\)$/,
@@ -127,7 +122,7 @@ describe('what keeps a service from starting is said in a line or two, without a
     expect(ran.said).not.toContain('    at ')
   })
 
-  test('all settings that are wrong, at once, and no secret of them', async () => {
+  test('all wrong settings at once, without their secrets', async () => {
     const { code, said } = await refused(['--http-port', '99999', '--workers', 'many'], {
       SLUICE_SECRET: SECRET,
       SLUICE_ADMIN_TOKEN: `two ${SECRET}`,

@@ -30,7 +30,7 @@ interface Closable {
   close(graceMs: number): Promise<void>
 }
 
-/** What all doors of a service share. */
+/** The parts that all doors of a service share. */
 export type Background = Pick<HttpOptions, 'metrics' | 'metricsText' | 'site' | 'descriptorList' | 'onError'> & {
   /** Called after certificates were read again, with the error or undefined. */
   readonly onCertificates: (error: unknown) => void

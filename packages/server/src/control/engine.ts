@@ -15,7 +15,7 @@ import { type OpenStore, storeFrom } from './store-from.ts'
 /** At most this many warnings about callers' requests are logged, each once. */
 const MOST_TOLD = 100
 
-/** Not logged here: reloaded rules share counts with the old ones on purpose, and the warnings of `check` are logged anyway. */
+/** Not logged: reloaded rules share counts with the old ones on purpose, and `serve` logs the warnings of `check`. */
 const EXPECTED_WARNINGS: readonly string[] = ['SLUICE_SAME_NAME', 'SLUICE_SMALL_SLIDING_WINDOW']
 
 /** The deciding part of a service: a store, the rules over it, and their metrics. */
@@ -40,7 +40,7 @@ export class Engine {
       told.add(text)
       log.warn(text)
     }
-    const onOverflow = () => log.warn('the store is full: new keys share what is left')
+    const onOverflow = () => log.warn('the store is full: new keys are counted together in pooled buckets')
     this.opened = storeFrom(address, onOutage, onOverflow, clock)
     const { store, kind } = this.opened
     this.decider = new LocalDecider({
@@ -54,7 +54,8 @@ export class Engine {
       headers: headersOf(settings),
       ...(settings.envoyStats === 'on' && { onCounted: counted => this.metrics.envoy(counted) }),
       onDescriptors: {
-        noRules: () => warn('Envoy asked, and there are no rules for it: start with --envoy <file or folder>'),
+        noRules: () =>
+          warn('Envoy sent a request, but no rules for Envoy are loaded: start with --envoy <file or folder>'),
         unknownDomain: domain =>
           warn(`Envoy asked about domain ${shown(domain)}, which no file has: it is not limited`),
       },

@@ -22,7 +22,7 @@ function listed(name: string, shadow: boolean, { current, policy }: RateLimit): 
   return `${name}: ${unit}, shadow_mode: ${shadow}\n`
 }
 
-/** What the service uses if the settings name no rules. */
+/** The rules of a service whose settings name none. */
 export const SAMPLE = fileURLToPath(new URL('../../sample.yaml', import.meta.url))
 
 export interface RulesFilesHooks {

@@ -9,7 +9,7 @@ import type { Log } from './log.ts'
 import { RulesFiles } from './rules-files.ts'
 
 export interface Service extends Omit<Doors, 'count' | 'reload'> {
-  /** What is served, for the log. */
+  /** The rules and the store, for the log. */
   readonly served: Served
   /** Reads the rules again. Returns false if they have errors; the old ones stay. */
   reload(): boolean
@@ -80,7 +80,7 @@ export function openEngine(settings: ServiceSettings, log: Log, clock?: Clock): 
   return { engine, keeper }
 }
 
-/** What doors need besides a decider. The decider may be in this process or in another. */
+/** The parts that doors need besides a decider, which may be in this process or in another. */
 export function backgroundOf(
   log: Log,
   keeper: RulesFiles,

@@ -36,7 +36,7 @@ describe('Redis', () => {
     await countsTogether(`redis://${redis.host}:${redis.port}`)
   })
 
-  test('with a password that has to be written in signs', async () => {
+  test('with a percent-encoded password', async () => {
     const redis = await startRedis({ args: ['--requirepass', 'p@ss/w%rd'] })
     onTestFinished(() => redis.stop())
     await countsTogether(`redis://:${encodeURIComponent('p@ss/w%rd')}@${redis.host}:${redis.port}`)
@@ -55,7 +55,7 @@ describe('Redis', () => {
     await countsTogether(`redis-cluster://${cluster.nodes.map(({ host, port }) => `${host}:${port}`).join(',')}`)
   })
 
-  test('that is not there is an outage, never the end of the process', async () => {
+  test('that is down is an outage and does not end the process', async () => {
     const events: string[] = []
     const { store } = opened('redis://127.0.0.1:1', ({ type }) => events.push(type))
     expect(await createLimiter('9/h', { store }).consume('a')).toMatchObject({ allowed: true, degraded: 'local' })
@@ -100,7 +100,7 @@ test.each([
   `redis-cluster://:${SECRET}@a:99999`,
   `redis-cluster://user:x@${SECRET}@a:1`,
   `redis-cluster://user:${SECRET}%zz@a:1`,
-])('%s is none, and what it holds is not shown', address => {
+])('%s is not a store address, and the error does not show it', address => {
   const open = () => opened(address)
   expect(open).toThrow('expected a store memory, redis://')
   expect(open).toThrow('SLUICE_BAD_OPTION')

@@ -98,14 +98,14 @@ describe('several workers over memory', SLOW, () => {
     expect(await allowed(ports.http, 'b', 11)).toBe(10)
   })
 
-  test('rules that cannot be used end it before a door is open', async () => {
+  test('invalid rules end the service before a door is open', async () => {
     const running = sluice(['serve', rulesFile('limits: {}\n'), '--workers', '2'])
     expect(await running.ended).toBe(1)
     expect(running.output()).toContain('expected at least one limit')
   })
 })
 
-test('a worker that cannot open its doors ends the service, and says why', SLOW, async () => {
+test('a worker that cannot open its doors ends the service, and the log says why', SLOW, async () => {
   const first = await serve([rulesFile(TEN)])
   const taken = String(first.ports.http)
   const free = ['--grpc-port', '0', '--resp-port', '0']
@@ -183,7 +183,7 @@ describe.each([
     )
   })
 
-  test('SIGTERM ends it with 0, and nobody is left', SLOW, async () => {
+  test('SIGTERM ends it with exit code 0, and no process is left', SLOW, async () => {
     const running = await serve([rulesFile(TEN), '--workers', workers])
     const children = workersOf(running.pid)
     expect((await check(running.ports.http, 'a')).status).toBe(200)

@@ -18,7 +18,7 @@ export type ToWorker =
   | { readonly answers: RemoteResults }
   | SetMode
   | { readonly command: 'drain' | 'close' | 'reload' }
-/** A limit's mode, until the rules are loaded again. */
+/** The mode that an operator has set for a limit. It holds until the rules are loaded again. */
 export interface SetMode {
   readonly limit: string
   readonly mode: LimitMode
@@ -33,7 +33,7 @@ export function setModeIn(decider: Decider, { limit, mode }: SetMode): void {
   }
 }
 
-/** A worker that ends by itself is replaced, after a longer pause each time this happens again before another one is open. */
+/** A worker that ends by itself is replaced, with a longer pause if it ends again before its replacement is open. */
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
 
@@ -176,7 +176,7 @@ class Supervisor {
     setTimeout(() => {
       if (!this.isServing) return
       this.fork(environment).then(
-        () => this.log.info('another worker has taken its place'),
+        () => this.log.info('a new worker has replaced it'),
         () => {}, // the new worker has ended, too; its 'exit' starts the next one
       )
     }, this.pauseMs)

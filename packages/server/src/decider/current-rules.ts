@@ -3,7 +3,7 @@ import type { Attributes, RulesLimiter } from 'sluice/rules'
 import type { CheckRequest } from './decider.ts'
 import { type Listed, SubjectLists } from './subject-lists.ts'
 
-/** What stands beside the attributes in the body of a check. */
+/** The properties of a check's body that are not attributes. */
 const BESIDE = ['cost', 'ttl_ms']
 
 type AnyLimiter = RulesLimiter<'sync' | 'async'>

@@ -64,7 +64,7 @@ export interface LimitDescription {
   readonly limit: string
   /** The attributes that tell callers apart. If empty, all callers are counted together. */
   readonly key: readonly string[]
-  /** For each attribute, the values of which it must have one. */
+  /** The limit applies if each of these attributes has one of its values. */
   readonly when: Readonly<Record<string, readonly string[]>>
   /** The attribute that chooses among plans. */
   readonly by?: string

@@ -7,10 +7,10 @@ import type { Actual, CheckRequest, Checks, LimitDescription, Reserved } from '.
 import type { Reservations } from './reservations.ts'
 import { type Listed, SubjectLists } from './subject-lists.ts'
 
-/** The wait for a reservation that passed while this process holds too many: some of them expire every second. */
+/** Refuses a reservation when this process holds too many. Some expire every second, so a retry may pass. */
 const NO_ROOM: Partial<DecisionJson> = { allowed: false, reason: 'too-many-holds', retryAfterMs: 1000 }
 
-/** A subject that no limit counts reserves nothing, so all such reservations share one id. */
+/** The id of all reservations for subjects that no limit counts: they reserve nothing. */
 const EXEMPT = 'exempt'
 const NOTHING_HELD: Settlement = { reserved: 0, charged: 0, overdrawn: false }
 

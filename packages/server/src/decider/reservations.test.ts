@@ -12,8 +12,8 @@ function reserving() {
   return { clock, limiter, reserve, held: new HeldReservations(clock) }
 }
 
-describe('held', () => {
-  test('an id opens one reservation, and for a minute the same again', () => {
+describe('reservations in memory', () => {
+  test('an id ends one reservation, and for a minute gets the same answer again', () => {
     const { reserve, held, clock } = reserving()
     const [one, other] = [reserve(), reserve()]
     const [id, second] = [held.keep(one, 1000, false)!, held.keep(other, 1000, false)!]
@@ -30,7 +30,7 @@ describe('held', () => {
     expect(held.end(long, () => true)).toBeUndefined()
   })
 
-  test('an end that throws was none', () => {
+  test('an end that throws keeps the reservation', () => {
     const { reserve, held } = reserving()
     const one = reserve()
     const id = held.keep(one, 1000, false)!
@@ -41,7 +41,7 @@ describe('held', () => {
     expect(held.end(id, found => found)).toBe(one)
   })
 
-  test('one that has expired is gone, to the tick', () => {
+  test('a reservation expires at its exact time', () => {
     const { reserve, held, clock } = reserving()
     const ids = [held.keep(reserve(), 1000, false)!, held.keep(reserve(), 1000, false)!]
     clock.advance(999)
@@ -57,7 +57,7 @@ describe('held', () => {
     for (const id of ids) expect(id).toMatch(/^[\w-]{22}$/)
   })
 
-  test('those that nobody settles are forgotten, and those that are held longer are not', () => {
+  test('expired reservations are forgotten, and those held for longer are not', () => {
     const { held, reserve, clock } = reserving()
     const one = reserve()
     const long = held.keep(one, 1_000_000, false)!
@@ -71,8 +71,8 @@ describe('held', () => {
   })
 })
 
-describe('held without end', () => {
-  test('those that hold nothing make no demands on room: the oldest are forgotten', () => {
+describe('more reservations than there is room for', () => {
+  test('empty reservations take no room from others: the oldest are forgotten', () => {
     const { held, reserve } = reserving()
     const one = reserve()
     const ids = Array.from({ length: 20_000 }, () => held.keep(one, 86_400_000, true)!)
@@ -81,7 +81,7 @@ describe('held without end', () => {
     expect(held.end(ids.at(-1)!, () => true)).toBe(true)
   })
 
-  test('no more are kept than there is room for, and an end makes room', () => {
+  test('a reservation beyond the room is refused, and an end makes room', () => {
     const { held, reserve } = reserving()
     const one = reserve()
     const ids = Array.from({ length: 2 ** 17 }, () => held.keep(one, 86_400_000, false))
@@ -92,29 +92,29 @@ describe('held without end', () => {
   })
 })
 
-describe('sealed', () => {
+describe('sealed reservations', () => {
   const saved = { cost: 10, charges: [{ limit: 'tokens', key: 'alice@example.com' }] } as never
   const one = { save: () => saved } as unknown as HeldReservation
   const sealing = (secret = SECRET) => new SealedReservations(secret, opened => opened as unknown as HeldReservation)
   const opened = (id: string, secret?: string) => sealing(secret).end(id, found => found)
 
-  test('whoever has the secret opens it, as often as asked', () => {
+  test('a process with the secret opens an id as often as asked', () => {
     const id = sealing().keep(one)
     expect(opened(id)).toEqual(saved)
     expect(opened(id)).toEqual(saved)
   })
 
-  test('it tells nothing of what it holds, and is never the same', () => {
+  test('an id reveals nothing of its reservation, and no two are the same', () => {
     const [id, again] = [sealing().keep(one), sealing().keep(one)]
     expect(id).not.toBe(again)
     expect(Buffer.from(id, 'base64url').toString('latin1')).not.toMatch(/alice|tokens|cost/)
   })
 
-  test('without the secret it opens nothing', () => {
+  test('another secret does not open an id', () => {
     expect(opened(sealing().keep(one), `${SECRET} `)).toBeUndefined()
   })
 
-  test('changed in any bit, or cut anywhere, it opens nothing', () => {
+  test('an id with a changed bit, or cut anywhere, is invalid', () => {
     const bytes = Buffer.from(sealing().keep(one), 'base64url')
     for (let i = 0; i < bytes.length; i++) {
       const changed = Buffer.from(bytes)
@@ -125,7 +125,7 @@ describe('sealed', () => {
   })
 
   test.each(['', '!', 'A', 'A'.repeat(37), 'A'.repeat(38), 'A'.repeat(100_000), '\u0000', '👩'])(
-    'a text of somebody else opens nothing: %j',
+    'a text that is not an id is invalid: %j',
     id => {
       expect(opened(id)).toBeUndefined()
     },

@@ -14,7 +14,7 @@ export interface Reservations {
   end<T>(id: string, end: (reservation: HeldReservation) => T): T | undefined
 }
 
-/** Each takes about a kilobyte. */
+/** The most reservations to hold. Each takes about a kilobyte. */
 const MOST_KEPT = 2 ** 17
 /** How many reservations that are empty or ended to keep. Beyond that, the oldest is dropped. */
 const MOST_LOOSE = 2 ** 14

@@ -37,7 +37,7 @@ describe('without tokens', () => {
       { peer: '192.0.2.7', host: 'sluice.default.svc', origin: 'https://a.example' },
     ],
     ['from another machine over IPv6', { peer: '2001:db8::7', host: 'sluice.default.svc' }],
-  ])('whoever calls %s may check, and no operator may call', (_, caller) => {
+  ])('a caller %s may check, but may not make operator calls', (_, caller) => {
     expect(RIGHTS.map(right => status(authorizer, right, caller))).toEqual([200, 200, 200, 403])
   })
 
@@ -60,7 +60,7 @@ describe('without tokens', () => {
     ['from a page of an extension', { origin: 'chrome-extension://127.0.0.1:8080' }],
     ['from a page, by no name', { host: undefined, origin: 'http://127.0.0.1:8080' }],
     ['from a page of the name that leads here', { host: 'rebound.example', origin: 'http://rebound.example' }],
-  ])('whoever calls %s may have a request decided, and nothing else', (_, caller) => {
+  ])('a caller %s may use the decision endpoint, and nothing else', (_, caller) => {
     expect(RIGHTS.map(right => status(authorizer, right, caller))).toEqual([403, 200, 403, 403])
   })
 })

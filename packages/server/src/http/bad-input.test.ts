@@ -55,7 +55,7 @@ describe('a body', () => {
     expect(lines).toEqual([])
   })
 
-  test.each(POSTS)('of anything is answered by %s, and the service goes on', { timeout: SLOW_MS }, async path => {
+  test.each(POSTS)('of any content is answered by %s, and the service goes on', { timeout: SLOW_MS }, async path => {
     const { post, lines } = await served(RULES)
     const odd = fc.oneof(
       fc.json(),

@@ -14,7 +14,7 @@ const READY = 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n'
 /** Nobody in these tests waits for it to pass. */
 const LONG_MS = 60_000
 
-test('what was asked before is answered, and then its connection is closed, though its client would keep it', async () => {
+test('a request from before the close is answered, and then its keep-alive connection is closed', async () => {
   const door = await openDoor({ checksWait: true })
   const client = await connected(door.port)
   client.send(CHECK)
@@ -25,7 +25,7 @@ test('what was asked before is answered, and then its connection is closed, thou
   await closed
 })
 
-test('what was sent before the answer is answered too, and then the connection is closed', async () => {
+test('a request that was sent before the last answer is answered, too, and then the connection is closed', async () => {
   const door = await openDoor({ checksWait: true })
   const client = await connected(door.port)
   client.send(CHECK)
@@ -44,7 +44,7 @@ test('what was sent before the answer is answered too, and then the connection i
   await closed
 })
 
-test('all that was sent without waiting is answered', async () => {
+test('all requests of a pipeline are answered', async () => {
   const door = await openDoor({ checksWait: true })
   const client = await connected(door.port)
   client.send(CHECK.repeat(3))
@@ -55,7 +55,7 @@ test('all that was sent without waiting is answered', async () => {
   await closed
 })
 
-test('an idle connection is closed at once, and nobody gets in', async () => {
+test('an idle connection is closed at once, and no new one is accepted', async () => {
   const door = await openDoor()
   const client = await connected(door.port)
   await client.send(READY).until('ready\n')
@@ -64,7 +64,7 @@ test('an idle connection is closed at once, and nobody gets in', async () => {
   await expect(RawClient.connected(door.port)).rejects.toThrow('ECONNREFUSED')
 })
 
-test('whoever still asks is told that this one is not ready, and let go', async () => {
+test('a closing server answers /readyz with 503 and closes the connection', async () => {
   const door = await openDoor({ checksWait: true })
   const client = await connected(door.port)
   await client.send(READY).until('ready\n')
@@ -81,7 +81,7 @@ test('whoever still asks is told that this one is not ready, and let go', async 
   await closed
 })
 
-test('nobody is waited for longer than the grace', async () => {
+test('the server waits no longer than the grace', async () => {
   const door = await openDoor({ checksWait: true })
   const client = await connected(door.port)
   client.send(CHECK)

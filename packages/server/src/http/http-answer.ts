@@ -10,7 +10,7 @@ export interface HttpAnswer {
   readonly fields?: Readonly<Record<string, string>>
 }
 
-/** A request that is the caller's mistake: the status, and what to do about it. */
+/** The caller sent a bad request. `message` says how to mend it. */
 export class BadRequest extends Error {
   override readonly name = 'BadRequest'
   readonly status: number

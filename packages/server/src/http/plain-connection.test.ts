@@ -47,7 +47,7 @@ async function bothWays({ port }: OpenDoor, request: string): Promise<[string[],
   return Promise.all(answers) as Promise<[string[], string[]]>
 }
 
-describe('the short way answers byte for byte as Node does', () => {
+describe('the fast path answers byte for byte as Node does', () => {
   test.each([
     ['a check that passes', ask('{"user":"1"}')],
     ['a check that is refused', ask('{"user":"1","cost":2000}')],
@@ -72,7 +72,7 @@ describe('the short way answers byte for byte as Node does', () => {
     expect(short[0]).toMatch(/^HTTP\/1\.1 /)
   })
 
-  test('whatever the bytes', async () => {
+  test('for any bytes', async () => {
     const door = await openDoor()
     const noise = fc.constantFrom(
       ' ',
@@ -103,7 +103,7 @@ describe('the short way answers byte for byte as Node does', () => {
   }, 30_000)
 })
 
-test('one connection asks many times, and may go on the long way', async () => {
+test('one connection sends many plain requests, and may then be handed to Node', async () => {
   const { port } = await openDoor()
   const client = await connected(port)
   for (let i = 0; i < 3; i++) expect(await client.send(ask('{"user":"1"}')).until(']}')).toContain('"remaining":1000')
@@ -111,7 +111,7 @@ test('one connection asks many times, and may go on the long way', async () => {
   expect(await client.send(ask('{"user":"1"}')).until(']}')).toContain('"remaining":1000')
 })
 
-test('what follows before the answer waits for it, and is answered in its turn', async () => {
+test('a request that arrives before the answer to the last one is answered after it', async () => {
   const door = await openDoor({ checksWait: true })
   const client = await connected(door.port)
   client.send(ask('{"user":"1"}').replace('peek', 'check'))
@@ -122,7 +122,7 @@ test('what follows before the answer waits for it, and is answered in its turn',
   expect(await client.until('ok\n')).toMatch(/^HTTP\/1\.1 200 .*"allowed":true.*HTTP\/1\.1 200 .*ok\n$/s)
 })
 
-test('who says no more still gets the answer, and is let go', async () => {
+test('a client that has ended its side still gets the answer, and then the connection closes', async () => {
   const door = await openDoor({ checksWait: true })
   const client = await connected(door.port)
   client.socket.end(ask('{"user":"1"}').replace('peek', 'check'))
@@ -132,7 +132,7 @@ test('who says no more still gets the answer, and is let go', async () => {
   expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*\r\nConnection: close\r\n.*\]}$/s)
 })
 
-test('who asks no more is let go', async () => {
+test('an idle connection is closed after the keep-alive time', async () => {
   const { port } = await openDoor({ bounds: { keepAliveTimeout: 20 } })
   const client = await connected(port)
   await client.send(ask('{"user":"1"}')).until(']}')

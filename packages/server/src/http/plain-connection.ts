@@ -8,7 +8,7 @@ import type { PlainHead, PlainHeads } from './plain-head.ts'
 /** What a plain connection needs from its server. */
 export interface PlainConnectionHost {
   readonly heads: PlainHeads
-  /** All connections that are read here and not by Node. */
+  /** All connections that this class reads itself. */
   readonly open: Set<PlainConnection>
   readonly isDraining: boolean
   readonly keepAliveMs: number

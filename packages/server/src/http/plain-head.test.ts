@@ -6,7 +6,7 @@ const LINE = 'POST /v1/check HTTP/1.1'
 const heads = new PlainHeads(API)
 const read = (...lines: string[]) => heads.read(`${lines.join('\r\n')}\r\n\r\n`)
 
-test('a plain head is read: its route, its length, who asks', () => {
+test('a plain head gives the route, the length and the caller', () => {
   const head = read(LINE, 'Host: a', 'content-length: 12', 'AUTHORIZATION:  Bearer x ', 'X-Any: \x80 thing', 'X-Any: b')
   expect(head).toMatchObject({ route: { path: '/v1/check' }, length: 12, authorization: 'Bearer x' })
 })
@@ -20,7 +20,7 @@ test.each([
   expect(read(...lines)).toBeDefined()
 })
 
-describe('all that could be read in another way is left to Node', () => {
+describe('a head that could be read in two ways is left to Node', () => {
   const OK = ['Host: a', 'Content-Length: 5']
   test.each([
     ['another version', 'POST /v1/check HTTP/1.0', ...OK],
@@ -76,7 +76,7 @@ test('the end of a head is where its empty line ends, if it is not too far', () 
   expect(heads.endIn(`${'a'.repeat(5000)}\r\n\r\n`)).toBe(-1)
 })
 
-test('of ever new heads nothing is kept for long, and each is read all the same', () => {
+test('a stream of ever new heads does not fill the cache, and each head is still read', () => {
   const few = new PlainHeads(API)
   for (let i = 0; i < 2500; i++) {
     expect(few.read(`${LINE}\r\nHost: a\r\nContent-Length: ${i}\r\n\r\n`)?.length).toBe(i)

@@ -36,7 +36,7 @@ async function opened(answerTo: (path: string) => HttpAnswer) {
 const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
 const plain = (path: string): HttpAnswer => ({ status: 200, body: `<${path}>` })
 
-test('answers wait until all that came in has been read', async () => {
+test('answers wait until all input has been read', async () => {
   const { notes, connected } = await opened(plain)
   const client = await connected()
   await client.send(ask('/a')).until('</a>')
@@ -44,7 +44,7 @@ test('answers wait until all that came in has been read', async () => {
   expect(notes).toEqual(['read /a', 'put /a', 'answered /a', 'read /b', 'put /b', 'answered /b'])
 })
 
-test('a pipeline is answered in its order, and while it is read', async () => {
+test('a pipeline is answered in order, even while it is still being read', async () => {
   const { notes, connected } = await opened(plain)
   const client = await connected()
   client.send(ask('/a') + ask('/b') + ask('/c'))
@@ -52,7 +52,7 @@ test('a pipeline is answered in its order, and while it is read', async () => {
   expect(notes.indexOf('answered /a')).toBeLessThan(notes.indexOf('read /c'))
 })
 
-test('an answer that cannot be written ends its own connection, is told, and keeps no other', async () => {
+test('an answer that cannot be written is reported, closes its own connection, and holds up no other', async () => {
   const { errors, connected } = await opened(path =>
     path === '/bad' ? { status: 200, body: '', fields: { 'Retry-After': 'a\r\nb' } } : plain(path),
   )

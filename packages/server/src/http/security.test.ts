@@ -11,9 +11,9 @@ const TOKENS = { 'admin-token': 'open-sesame', 'check-token': 'knock-knock' }
 const NO_ADMIN = { 'admin-token': '' }
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-describe('where tokens are asked for', () => {
+describe('with tokens', () => {
   test.each(API.map(route => [route.method, route.path, route.right] as const))(
-    '%s %s lets in whoever may (%s), and nobody else',
+    '%s %s answers only callers with the right (%s)',
     async (method, path, right) => {
       const { ports } = await served(RULES, TOKENS)
       const status = async (headers: Record<string, string>) =>
@@ -42,14 +42,14 @@ describe('where tokens are asked for', () => {
     expect((await get(path, headers)).status).toBe(status)
   })
 
-  test('who brings none is told how', async () => {
+  test('a call without a token is told how to send one', async () => {
     const { post } = await served(RULES, TOKENS)
     const { headers, json } = await post('/v1/check', { user: '1' })
     expect(headers['www-authenticate']).toBe('Bearer')
     expect(json).toEqual({ error: 'expected Authorization: Bearer with the check token' })
   })
 
-  test('the body of a stranger is not waited for', async () => {
+  test('the body of a call without a token is not awaited', async () => {
     const { ports } = await served(RULES, TOKENS)
     const client = await RawClient.connected(ports.http)
     onTestFinished(() => client.close())
@@ -73,7 +73,7 @@ describe('without an admin token', () => {
 
   const body = '{"user":"1","limit":"per-user","mode":"off","for":"1m"}'
 
-  test.each(operators)('%s %s is closed to all who come by the port', async (method, path) => {
+  test.each(operators)('%s %s is refused over the port', async (method, path) => {
     const { ports } = await served(RULES, NO_ADMIN)
     for (const headers of [{}, { host: 'localhost' }, bearer(''), bearer('undefined')]) {
       const { status, body: told } = await ask(ports.http, path, {
@@ -89,7 +89,7 @@ describe('without an admin token', () => {
     ['as it comes', ''],
     ['over HTTP/1.1', 'proxy_http_version 1.1; proxy_set_header Connection "";'],
     ['with the headers of a browser', 'proxy_http_version 1.1; proxy_set_header Host localhost;'],
-  ])('a proxy on this machine, %s, opens them to nobody', async (_, settings) => {
+  ])('a proxy on this machine, %s, does not open them', async (_, settings) => {
     const { ports, post } = await served(RULES, NO_ADMIN)
     const site = `proxy_pass http://127.0.0.1:${ports.http}; ${settings}`
     const nginx = await startNginx(port => `server { listen 127.0.0.1:${port}; location / { ${site} } }`)
@@ -107,7 +107,7 @@ describe('without an admin token', () => {
     .filter(({ internal, family }) => !internal && family === 'IPv4')
     .map(({ address }) => address)
 
-  test.each(elsewhere)('over the address %s it is the same', async host => {
+  test.each(elsewhere)('the same holds over the address %s', async host => {
     const { ports } = await served(RULES, { host, ...NO_ADMIN })
     const call = (path: string) =>
       fetch(`http://${host}:${ports.http}${path}`, { method: 'POST', body: '{"user":"1"}' })

@@ -87,7 +87,7 @@ describe('a large client', () => {
     expect(await client.send(posted('{"user":"1"}')).until(']}')).toMatch(/^HTTP\/1\.1 200 .*"remaining":999/s)
   })
 
-  test('that says no size gets 413 as soon as it is too much, though it goes on', async () => {
+  test('without a Content-Length gets 413 as soon as the body is too large, even if it sends on', async () => {
     const { ports } = await served(RULES)
     const client = await connected(ports.http)
     client.send('POST /v1/check HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n')
@@ -97,7 +97,7 @@ describe('a large client', () => {
     expect(await client.send(posted('{"user":"1"}')).until(']}')).toMatch(/^HTTP\/1\.1 200 /)
   })
 
-  test('with 16 KiB of headers gets 431 and is let go', async () => {
+  test('with 16 KiB of headers gets 431 and is disconnected', async () => {
     const { ports } = await served(RULES)
     const client = await connected(ports.http)
     client.send(`GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(16_384)}\r\n\r\n`)
@@ -124,7 +124,7 @@ test.each([
     'POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   ],
   ['a chunk that is none', 'POST /v1/check HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n'],
-])('%s is 400 and the end of that connection, and of no other', async (_, bytes) => {
+])('%s gets 400 and closes that connection only', async (_, bytes) => {
   const { ports } = await served(RULES)
   const other = await connected(ports.http)
   const client = await connected(ports.http)

@@ -12,11 +12,11 @@ async function connected(port: number): Promise<RawClient> {
 
 const SOON = { headersTimeout: 40, requestTimeout: 80, connectionsCheckingInterval: 10 }
 
-test('no bound is 0, which would mean for ever', () => {
+test('no bound is 0, which would mean no bound at all', () => {
   expect(Object.values(BOUNDS).filter(bound => bound <= 0)).toEqual([])
 })
 
-describe('a slow client is told so and cut off', () => {
+describe('a slow client gets 408 and is cut off', () => {
   test('when its headers take too long, though bytes trickle in', async () => {
     const { port } = await openDoor({ bounds: SOON })
     const client = await connected(port)
@@ -33,7 +33,7 @@ describe('a slow client is told so and cut off', () => {
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  test('when it says nothing at all', async () => {
+  test('when it sends nothing at all', async () => {
     const { port } = await openDoor({ bounds: SOON })
     const client = await connected(port)
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 408 /)
@@ -48,7 +48,7 @@ test('a client that does not read its answers is cut off', async () => {
   await until('it is cut off', async () => client.send('\r\n').isClosed)
 })
 
-test('a client that waits for a slow decision is not', async () => {
+test('a client that waits for a slow decision is not cut off', async () => {
   const door = await openDoor({ bounds: SOON, checksWait: true })
   const [waiting, slow] = [await connected(door.port), await connected(door.port)]
   waiting.send('POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 13\r\n\r\n{"user":"42"}')
@@ -58,7 +58,7 @@ test('a client that waits for a slow decision is not', async () => {
   expect(await waiting.until(']}')).toMatch(/^HTTP\/1\.1 200 /)
 })
 
-test('who leaves in the middle of a body is forgotten, and harms nobody', async () => {
+test('a client that leaves in the middle of a body causes no error and disturbs no other client', async () => {
   const { port, errors } = await openDoor()
   const client = await connected(port)
   client.send('POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"user"')
@@ -69,7 +69,7 @@ test('who leaves in the middle of a body is forgotten, and harms nobody', async 
   expect(errors).toEqual([])
 })
 
-test('who leaves before its answer is decided all the same, and harms nobody', async () => {
+test('the check of a client that leaves is decided all the same, and disturbs no other client', async () => {
   const door = await openDoor({ checksWait: true })
   const client = await connected(door.port)
   client.send('POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 13\r\n\r\n{"user":"42"}')

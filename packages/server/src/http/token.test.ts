@@ -26,7 +26,7 @@ describe('a token', () => {
     expect(token.opens(header)).toBe(opens)
   })
 
-  test('no guess of ten thousand opens', () => {
+  test('none of ten thousand guesses opens', () => {
     const guesses = Array.from({ length: 10_000 }, (_, i) => `Bearer s3cret${i}`)
     expect(guesses.filter(guess => token.opens(guess))).toEqual([])
   })

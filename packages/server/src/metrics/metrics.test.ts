@@ -65,7 +65,7 @@ test('decisions are counted by the limit that made them, shadows by themselves',
   })
 })
 
-test('what comes in by other doors is counted, too', async () => {
+test('requests over the other protocols are counted, too', async () => {
   const envoy = rulesFile(`
 domain: edge
 descriptors:
@@ -108,7 +108,7 @@ test('no label ever holds a key', async () => {
   expect(text).not.toContain('203.0.113.9')
 })
 
-test('a limit may be named as one likes', async () => {
+test('a limit may have any name', async () => {
   const names = ['a"b', 'back\\slash', 'two\nlines', 'é', 'a,b="c"} 1']
   const limits = Object.fromEntries(names.map(name => [name, { key: 'user', 'sliding-log': '9/1h' }]))
   const service = await served(JSON.stringify({ limits }))
@@ -119,7 +119,7 @@ test('a limit may be named as one likes', async () => {
   expect(labelValues).toEqual(expect.arrayContaining(names))
 })
 
-test('how long decisions take adds up', async () => {
+test('the times of decisions add up', async () => {
   const metrics = new Metrics()
   for (const seconds of [0, 0.000_05, 0.000_051, 0.003, 0.1, 7]) metrics.took(seconds)
   const { series } = scrape(metrics.text(NOTHING))
@@ -132,7 +132,7 @@ test('how long decisions take adds up', async () => {
 })
 
 describe('outages', () => {
-  test('are counted, shown as long as they last, and decisions of theirs by what decided', async () => {
+  test('are counted and shown while they last, and their decisions are counted by what decided', async () => {
     const redis = await startRedis()
     const rules = `
 limits:
@@ -161,7 +161,7 @@ limits:
   })
 })
 
-test('names without end are counted together in the end', () => {
+test('beyond a bound, further names are counted together', () => {
   const metrics = new Metrics()
   for (let i = 0; i < 10_005; i++) {
     metrics.descriptors({
@@ -176,7 +176,7 @@ test('names without end are counted together in the end', () => {
   expect(series.get(decisions('others', 'allowed', 'ok'))).toBe(5)
 })
 
-test('what one process took another adds, once', () => {
+test('counts taken from one process are added to another exactly once', () => {
   const [worker, supervisor] = [new Metrics(), new Metrics()]
   for (let round = 1; round <= 2; round++) {
     worker.asked('http')

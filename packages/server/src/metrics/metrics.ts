@@ -2,11 +2,11 @@ import type { DecisionJson, ShadowState } from 'sluice'
 import type { CountedHits, RlsResponse } from 'sluice/rules'
 import { labels, metric } from './prometheus-text.ts'
 
-/** In seconds, from the time of a decision in memory to the longest wait for a decision. */
+/** Histogram buckets in seconds, from the time of a decision in memory to the longest wait for a decision. */
 const BOUNDS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, Infinity] as const
 const DURATION = 'ratelimit_check_duration_seconds'
 
-/** Rules for Envoy may have values of requests in their names (`detailed_metric`), so their number has no bound of its own. */
+/** Rules for Envoy may have values of requests in their names (`detailed_metric`), so their number must be bounded. */
 const MOST_POLICIES = 10_000
 const OTHERS = 'others'
 
@@ -101,7 +101,7 @@ export class Metrics {
     this.doors.set(door, (this.doors.get(door) ?? 0) + 1)
   }
 
-  /** Envoy asked about a domain that no file has. */
+  /** Counts a request of Envoy whose domain is in no file. */
   domainNotFound(): void {
     this.add(`sluice_unmatched_total${labels({ reason: 'domain_not_found' })}`, 1)
   }

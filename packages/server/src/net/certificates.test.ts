@@ -60,12 +60,12 @@ function shownAt(port: number): Promise<string> {
 const prints = async (ports: { http: number; grpc: number }) => [await shownAt(ports.http), await shownAt(ports.grpc)]
 
 describe('clients', () => {
-  test('are asked for no certificate without --tls-client-ca', async () => {
+  test('need no certificate without --tls-client-ca', async () => {
     const { ports } = await served(RULES, files().flags)
     expect(await check(ports.http, { ca: own.cert })).toBe(200)
   })
 
-  test('are served over HTTP with a certificate from there, and not without one or with another', async () => {
+  test('are served over HTTP only with a certificate of that authority', async () => {
     const { flags, ca } = files()
     const { ports } = await served(RULES, { ...flags, ...ca })
     expect(await check(ports.http, { ca: own.cert, ...client })).toBe(200)
@@ -73,7 +73,7 @@ describe('clients', () => {
     expect(await check(ports.http, { ca: own.cert, ...stranger })).not.toBe(200)
   })
 
-  test('are served over gRPC with a certificate from there, and not without one or with another', async () => {
+  test('are served over gRPC only with a certificate of that authority', async () => {
     const { flags, ca } = files()
     const { ports } = await served(RULES, { ...flags, ...ca })
     const asked = (pair?: typeof client) => {
@@ -98,7 +98,7 @@ describe('certificates that change', () => {
     expect(await check(ports.http, { ca: next.cert })).toBe(200)
   })
 
-  test('are not taken where they cannot be used, and the log says so', async () => {
+  test('are ignored if they cannot be used, and the log says so', async () => {
     const { flags, put } = files()
     const { ports, lines } = await served(RULES, flags)
     const before = await prints(ports)
@@ -108,7 +108,7 @@ describe('certificates that change', () => {
   })
 
   test.each(['1', '2'])(
-    'are read on SIGHUP where no watch could see it, with %s workers',
+    'are read on SIGHUP if no watch could see the change, with %s workers',
     {
       timeout: 60_000,
     },
@@ -137,7 +137,7 @@ describe('certificates that change', () => {
   )
 })
 
-test('a client that never begins with TLS does not hold up the end', async () => {
+test('a client that never begins TLS does not delay the close', async () => {
   const service = await served(RULES, { ...files().flags, 'drain-ms': '50' })
   const silent = connectPlainly(service.ports.http, '127.0.0.1')
   silent.on('error', () => {})

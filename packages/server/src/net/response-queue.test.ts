@@ -16,7 +16,7 @@ function queue() {
   return { put, left, errors }
 }
 
-test('what is ready in one turn leaves at its end, in order', async () => {
+test('the answers of one turn are sent at its end, in order', async () => {
   const { put, left } = queue()
   put('a')
   await Promise.resolve()
@@ -26,7 +26,7 @@ test('what is ready in one turn leaves at its end, in order', async () => {
   expect(left).toEqual(['a', 'b'])
 })
 
-test('what becomes ready while others leave has a turn of its own', async () => {
+test('an answer that becomes ready while others are sent waits for the next turn', async () => {
   const { put, left } = queue()
   put('a', () => put('c'))
   put('b')
@@ -36,7 +36,7 @@ test('what becomes ready while others leave has a turn of its own', async () => 
   expect(left).toEqual(['a', 'b', 'c'])
 })
 
-test('one that cannot leave is told of, and keeps nobody', async () => {
+test('an answer that cannot be sent is reported and does not hold up the others', async () => {
   const { put, left, errors } = queue()
   const broken = new Error('the stream is gone')
   put('a', () => {

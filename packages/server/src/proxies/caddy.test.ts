@@ -14,7 +14,7 @@ function behindCaddy(flags: Readonly<Record<string, string>> = {}) {
 proxySuite('Caddy', behindCaddy)
 
 describe('Caddy', () => {
-  test('tells the app of the limits', async () => {
+  test('passes the limits on to the app', async () => {
     const { app, get } = await behindCaddy()
     await get('/', { headers: { RateLimit: '"per-ip";r=1000000' } })
     expect(app.served[0]!.headers).toMatchObject({
@@ -22,7 +22,7 @@ describe('Caddy', () => {
     })
   })
 
-  test('hands a refusal on with its text', async () => {
+  test('passes a refusal on with its body', async () => {
     const { get } = await behindCaddy()
     for (let i = 0; i < 5; i++) await get('/login', login)
     expect(await get('/login', login)).toMatchObject({ headers: { 'content-type': 'application/problem+json' } })
@@ -34,7 +34,7 @@ describe('Caddy', () => {
     expect((await get('/', { headers: { Cookie } })).status).toBe(200)
   })
 
-  test('answers 502 where Sluice cannot be reached', async () => {
+  test('answers 502 if it cannot reach Sluice', async () => {
     const { sluice, app, get } = await behindCaddy()
     await sluice.stop()
     expect((await get('/')).status).toBe(502)

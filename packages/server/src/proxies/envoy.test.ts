@@ -35,7 +35,7 @@ function descriptorsOf(path: string | undefined, ip: string, user?: string) {
 }
 
 describe('the configuration of Envoy', () => {
-  test('has nothing but what Envoy itself knows', () => {
+  test('has only fields that Envoy knows', () => {
     expect(misfits(configuration)).toEqual([])
   })
 
@@ -49,7 +49,7 @@ describe('the configuration of Envoy', () => {
     ['timeout: 0.02s', 'timeout: 20', 'timeout: no .google.protobuf.Duration'],
     ['stat_prefix: edge', 'stat_prefix: 5', 'stat_prefix: no string'],
     ['generic_key', 'general_key', 'general_key: no field of .envoy.config.route.v3.RateLimit.Action'],
-  ])('is read closely: %s as %s is found', (from, to, found) => {
+  ])('is checked closely: %s in place of %s is found', (from, to, found) => {
     expect(misfits(parse(documented('envoy.yaml', { [from]: to }))).join()).toContain(found)
   })
 
@@ -86,7 +86,7 @@ describe('by the descriptors it sends', () => {
     expect(await ask('/login', '203.0.113.7')).toMatchObject({ overallCode: 1 })
   })
 
-  test('a user is counted from wherever, and whoever is none only by address', async () => {
+  test('a user is counted across addresses, and a request without a user by its address', async () => {
     const { ask } = await asking()
     for (let i = 0; i < 20; i++) expect(await ask(undefined, `203.0.113.${i}`, '42')).toMatchObject({ overallCode: 1 })
     expect(await ask(undefined, '203.0.113.99', '42')).toMatchObject({

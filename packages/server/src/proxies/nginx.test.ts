@@ -24,7 +24,7 @@ describe('nginx', () => {
     expect((await get('/', { headers })).status).toBe(200)
   })
 
-  test('tells a refused client by problem+json', async () => {
+  test('answers a refused client with problem+json', async () => {
     const { get } = await behindNginx()
     for (let i = 0; i < 100; i++) await get('/')
     const refused = await get('/')
@@ -37,7 +37,7 @@ describe('nginx', () => {
     })
   })
 
-  test('tells whom the rules deny by problem+json, too', async () => {
+  test('answers a denied client with problem+json, too', async () => {
     const { sluice, get } = await behindNginx()
     sluice.reload('trusted_proxies: [loopback]\ndeny: [127.0.0.1]\nlimits: { per-ip: { key: ip, sliding-log: 5/1m } }')
     const denied = await get('/')
@@ -45,18 +45,18 @@ describe('nginx', () => {
     expect(JSON.parse(denied.body)).toEqual({ title: 'Forbidden', status: 403 })
   })
 
-  test('forbids what itself it forbids', async () => {
+  test('keeps its own 403 responses', async () => {
     const change = { 'location = /health {': 'location = /closed { deny all; } location = /health {' }
     const { get } = await behindNginx({}, change)
     expect((await get('/closed')).status).toBe(403)
   })
 
-  test('lets nobody ask the limiter from outside', async () => {
+  test('does not let clients call the decision endpoint', async () => {
     const { get } = await behindNginx()
     expect((await get('/_sluice')).status).toBe(404)
   })
 
-  test('answers 500 where Sluice cannot be reached, but serves what is not asked about', async () => {
+  test('answers 500 if it cannot reach Sluice, but serves routes without a limit', async () => {
     const { sluice, app, get } = await behindNginx()
     await sluice.stop()
     expect((await get('/')).status).toBe(500)
@@ -64,7 +64,7 @@ describe('nginx', () => {
     expect((await get('/health')).status).toBe(200)
   })
 
-  test('serves without limits then, with the line for that', async () => {
+  test('serves without limits in that case, if its configuration has the line for that', async () => {
     const { sluice, get } = await behindNginx({}, { '# error_page 502 504': 'error_page 502 504' })
     expect(remaining(await get('/'))).toEqual({ 'per-ip': 99 })
     await sluice.stop()

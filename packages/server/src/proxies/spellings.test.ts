@@ -48,7 +48,7 @@ const behindNginx = (more: string) =>
     {},
   )
 
-test('whatever finds the login behind nginx, the limit on it has counted', async () => {
+test('every spelling that reaches /login behind nginx is counted by its limit', async () => {
   const { app, get } = await behindNginx(
     `location = /login { set $sluice_user ""; proxy_pass http://app${FOUND_BY_NGINX}; }`,
   )
@@ -64,7 +64,7 @@ test('whatever finds the login behind nginx, the limit on it has counted', async
   expect([...found].sort()).toEqual(['nginx', ...Object.keys(READERS)].sort())
 })
 
-test('what nginx serves without asking is handed on as nginx has read it', async () => {
+test('a request that nginx serves without asking is passed on as nginx has read it', async () => {
   const { app, get } = await behindNginx('')
   expect(remaining(await get('/login;x/../health', login))).toEqual({})
   expect(app.served.map(({ url }) => url)).toEqual(['/health'])

@@ -48,7 +48,7 @@ async function traefik(listed: readonly string[] | 'all' = authRequestHeaders) {
   return { get, clock }
 }
 
-describe('asked as Traefik asks', () => {
+describe('called as Traefik calls it', () => {
   test('a request that passes is 200 with the fields that the app is told', async () => {
     const { get } = await traefik()
     const answer = await get({ uri: '/cart?item=1' })
@@ -58,7 +58,7 @@ describe('asked as Traefik asks', () => {
     }
   })
 
-  test('one that is refused is whole, since it goes to the client as it is', async () => {
+  test('a refusal is a complete response, because Traefik passes it to the client unchanged', async () => {
     const { get, clock } = await traefik()
     const login = { method: 'POST', uri: '/login' }
     for (let i = 0; i < 5; i++) expect((await get(login)).status).toBe(200)
@@ -82,20 +82,20 @@ describe('asked as Traefik asks', () => {
   const forged = { 'X-Original-URI': '/', 'X-Original-Method': 'GET', 'X-Real-IP': '192.0.2.1', Cookie: 'a=b' }
   const login = { method: 'POST', uri: '/login', headers: forged }
 
-  test('no header that a client sends changes what it asks for', async () => {
+  test('no header that a client sends changes the request that is decided', async () => {
     const { get } = await traefik()
     for (let i = 0; i < 5; i++) expect(remaining(await get(login))).toMatchObject({ login: 4 - i })
     expect((await get(login)).status).toBe(429)
   })
 
-  test('without the list of headers, who forges some is refused', async () => {
+  test('without the list of headers, a client that forges one is refused', async () => {
     const { get } = await traefik('all')
     expect((await get({ ...login, headers: {} })).status).toBe(200)
     expect((await get(login)).status).toBe(400)
   })
 })
 
-test('all that its configuration speaks of is there, and every route but health is limited', () => {
+test('its configuration names only parts that exist, and limits every route but health', () => {
   for (const [name, { middlewares: used = [], service }] of Object.entries(routers)) {
     expect(Object.keys(middlewares)).toEqual(expect.arrayContaining([...used]))
     expect(Object.keys(services)).toContain(service)

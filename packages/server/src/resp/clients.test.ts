@@ -71,7 +71,7 @@ describe.each([
   ['node-redis, RESP2', (port: number, password?: string) => nodeRedis(port, password, 2)],
   ['node-redis, RESP3', nodeRedis],
 ])('%s', (name, connect) => {
-  test('throttles, looks, gives back and forgets', async () => {
+  test('throttles, peeks, refunds and deletes', async () => {
     const client = await connect(plain.port!)
     const throttle = (...args: string[]) => client.call('CL.THROTTLE', `${name} key`, '1', '1', '60', ...args)
     expect(await throttle()).toEqual([0, 2, 1, -1, 60])
@@ -91,7 +91,7 @@ describe.each([
     await client.close()
   })
 
-  test('says its password and is let in, or is not', async () => {
+  test('is served only with the right password', async () => {
     const client = await connect(guarded.port!, 'secret')
     expect(await client.call('PING')).toBe('PONG')
     expect(await client.call('CLIENT', 'GETNAME')).toBe('me')
@@ -133,7 +133,7 @@ describe('redis-cli', () => {
     )
   })
 
-  test('speaks its password', async () => {
+  test('sends its password', async () => {
     expect(await cli(guarded.port!, '--no-auth-warning', '-a', 'secret', 'PING')).toBe('PONG\n')
     expect(await cli(guarded.port!, 'PING')).toContain('NOAUTH')
   })

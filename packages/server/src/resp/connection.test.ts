@@ -54,7 +54,7 @@ const allowed = (limit: number) => `*5\r\n:0\r\n:${limit}\r\n:0\r\n:-1\r\n:0\r\n
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => String(i))
 
 describe('order', () => {
-  test('what comes in one chunk is answered in order and in one write', async () => {
+  test('the commands of one chunk are answered in order and in one write', async () => {
     const client = await connected(await started())
     client.send(Buffer.concat(numbers(200).map(i => frame('ECHO', i))))
     const replies = numbers(200).map(i => `$${i.length}\r\n${i}\r\n`)
@@ -62,14 +62,14 @@ describe('order', () => {
     expect(client.chunks).toBe(1)
   })
 
-  test('a frame may come byte by byte', async () => {
+  test('a frame may arrive byte by byte', async () => {
     const client = await connected(await started())
     client.socket.setNoDelay(true)
     for (const byte of frame('ECHO', 'slowly')) client.send(Buffer.from([byte]))
     expect(await client.until('slowly\r\n')).toBe('$6\r\nslowly\r\n')
   })
 
-  test('answers that come late and in any order go out in the order of their questions', async () => {
+  test('late answers are sent in the order of their commands', async () => {
     const throttle = new SlowThrottle()
     const client = await connected(await started(throttle))
     client.send('CL.THROTTLE a 0 1 1\r\nCL.THROTTLE b 1 1 1\r\nPING\r\nCL.THROTTLE c 2 1 1\r\nFOO\r\nQUIT\r\n')
@@ -81,7 +81,7 @@ describe('order', () => {
     )
   })
 
-  test('DEL and giving back wait for what was asked before, and what comes after waits for them', async () => {
+  test('DEL and a refund wait for earlier commands, and later commands wait for them', async () => {
     const throttle = new SlowThrottle()
     const server = await started(throttle)
     const client = await connected(server)
@@ -98,7 +98,7 @@ describe('order', () => {
     expect(await client.until(allowed(4))).toBe(`${allowed(1)}:1\r\n${allowed(2)}${allowed(3)}${allowed(4)}`)
   })
 
-  test('who quits while it was not read from is gone at once', async () => {
+  test('QUIT closes the connection, even if the server had stopped reading from it', async () => {
     const throttle = new SlowThrottle()
     const server = await started(throttle)
     const client = await connected(server)
@@ -120,7 +120,7 @@ describe('order', () => {
     expect(await other.send('PING\r\n').until('\r\n')).toBe('+PONG\r\n')
   })
 
-  test('who has said all it has to say still gets its answers', async () => {
+  test('a client that has ended its side still gets its answers', async () => {
     const throttle = new SlowThrottle()
     const client = await connected(await started(throttle))
     client.socket.end('CL.THROTTLE a 0 1 1\r\nDEL a\r\nPING\r\n')
@@ -133,7 +133,7 @@ describe('order', () => {
 })
 
 describe('malformed frames', () => {
-  test('one gets one error and the end, and nobody else notices', async () => {
+  test('a malformed frame gets one error and closes its connection, and no other client notices', async () => {
     const server = await started()
     const [good, bad] = [await connected(server), await connected(server)]
     bad.send('*1\r\n$4\r\nPING\r\n*2147483647\r\n*1\r\n$4\r\nPING\r\n')
@@ -142,7 +142,7 @@ describe('malformed frames', () => {
     expect(server.stats()).toMatchObject({ protocolErrors: 1, commands: 2, connections: 1 })
   })
 
-  test('random bytes harm nobody else', async () => {
+  test('random bytes do not disturb other clients', async () => {
     const server = await started()
     const good = await connected(server)
     const byte = fc.oneof(fc.constantFrom(...Buffer.from('*$1\r\nCL.THROTTLE "')), fc.nat(255))
@@ -158,7 +158,7 @@ describe('malformed frames', () => {
     expect(await good.send('PING\r\n').until('\r\n')).toBe('+PONG\r\n')
   })
 
-  test('the error comes after the answers that are still to come', async () => {
+  test('the error comes after the answers to earlier commands', async () => {
     const throttle = new SlowThrottle()
     const client = await connected(await started(throttle))
     client.send('CL.THROTTLE a 0 1 1\r\n*x\r\n')
@@ -167,7 +167,7 @@ describe('malformed frames', () => {
     expect(await client.untilClosed()).toBe(`${allowed(1)}-ERR Protocol error: invalid multibulk length\r\n`)
   })
 
-  test('what follows is thrown away, however much it is', async () => {
+  test('all bytes after the malformed frame are dropped', async () => {
     const { connection, client, socket } = await pair()
     const megabyte = Buffer.alloc(1024 * 1024, 'x')
     for (let i = 0; i < 20; i++) client.send(megabyte)

@@ -28,7 +28,7 @@ export class RespConnection {
   private isPaused = false
   /** The client sends no more: when all is answered, the connection ends. */
   private isClosing = false
-  /** Once `progress` is beyond this and every reply is out, the connection ends. */
+  /** The connection ends once `progress` is greater than this and every reply is sent. */
   private endsBeyond = Infinity
   /** No more commands are carried out, whatever arrives. */
   private isLeaving = false
@@ -72,12 +72,12 @@ export class RespConnection {
     return this.session.isAuthenticated ? this.progress : 0
   }
 
-  /** Whether it waits for the client to send its password or the rest of a command, to read, or to close its side. */
+  /** Whether the client must act next: send its password or the rest of a command, read replies, or close its side. */
   get isStuck(): boolean {
     return !this.session.isAuthenticated || this.isBlocked || this.isLeaving || (this.keptBytes > 0 && this.mayGoOn)
   }
 
-  /** The bytes that arrived and were not carried out. */
+  /** The number of bytes that arrived but are not carried out yet. */
   get keptBytes(): number {
     return this.parser.restBytes
   }

@@ -26,6 +26,6 @@ test.each([
   expect(read(text)).toBeUndefined()
 })
 
-test('what does not fit 64 bits is shown as the end of them', () => {
+test('a number that does not fit 64 bits is clamped to their range', () => {
   expect([clamp(5n), clamp(2n ** 80n), clamp(-(2n ** 80n))]).toEqual([5, 2n ** 63n - 1n, -(2n ** 63n)])
 })

@@ -66,7 +66,7 @@ describe('frames', () => {
     expect(commandsOf(bytes)).toEqual([`Protocol error: ${complaint}`])
   })
 
-  test('what came before a malformed frame is carried out', () => {
+  test('commands before a malformed frame are carried out', () => {
     expect(commandsOf('*1\r\n$4\r\nPING\r\n*1\r\nPING\r\n')).toEqual([
       ['PING'],
       "Protocol error: expected '$', got 'P'",
@@ -74,10 +74,10 @@ describe('frames', () => {
   })
 })
 
-describe('cut anywhere', () => {
+describe('input in any chunks', () => {
   const short = [...good, ...bad].map(([bytes]) => bytes).filter(bytes => bytes.length < 2000)
 
-  test.each(short)('%j means the same at every cut', bytes => {
+  test.each(short)('%j means the same wherever it is cut', bytes => {
     const whole = commandsOf(bytes)
     for (let cut = 0; cut <= bytes.length; cut++) {
       expect([cut, ...commandsOf(bytes.slice(0, cut), bytes.slice(cut))]).toEqual([cut, ...whole])
@@ -99,7 +99,7 @@ describe('cut anywhere', () => {
     )
   })
 
-  test('random bytes, cut at random, are commands or one complaint, whatever the cut', () => {
+  test('random bytes are the same commands or the same error wherever they are cut', () => {
     const piece = fc.oneof(
       fc.constantFrom(
         '*',
@@ -130,7 +130,7 @@ describe('cut anywhere', () => {
   })
 })
 
-describe('what a connection can make us keep', () => {
+describe('the memory that a connection can take', () => {
   /** How many bytes are taken, one by one, before the complaint. */
   function taken(bytes: Buffer): number {
     const parser = new Parser(new Words())

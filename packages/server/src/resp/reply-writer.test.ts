@@ -9,7 +9,7 @@ test.each([...numbers, 2n ** 63n - 1n, -(2n ** 63n)])('%s is written as it is', 
   expect(reply.take().toString()).toBe(`:${value}\r\n`)
 })
 
-test('what was taken stays as it is, however much comes after', () => {
+test('bytes that were taken do not change, however much is written later', () => {
   const reply = new ReplyWriter()
   const taken: [Buffer, string][] = []
   for (let i = 0; i < 5000; i++) {
@@ -30,7 +30,7 @@ test('a reply larger than a slab comes out whole', () => {
   expect(reply.size).toBe(0)
 })
 
-test('what has to wait is taken out, and what was there before stays', () => {
+test('bytes that have to wait are removed, and earlier ones stay', () => {
   const reply = new ReplyWriter()
   reply.simple('now')
   const { size } = reply

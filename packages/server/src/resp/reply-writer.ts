@@ -93,7 +93,7 @@ export class ReplyWriter {
     this.text(`$${text.length}\r\n${text}\r\n`)
   }
 
-  /** The five integers. */
+  /** The answer to CL.THROTTLE: five integers. */
   verdict(verdict: ThrottleVerdict): void {
     this.reserve(6 * NUMBER_BYTES)
     this.number(STAR, 5)

@@ -37,7 +37,7 @@ function socketPath(): string {
   return join(folder, 'resp.sock')
 }
 
-describe('where it listens', () => {
+describe('the server listens', () => {
   test('on a port and on a unix socket, with one state', async () => {
     const path = socketPath()
     const server = await started({ path })
@@ -56,7 +56,7 @@ describe('where it listens', () => {
     expect(await (await connected({ path })).send('PING\r\n').until('\r\n')).toBe('+PONG\r\n')
   })
 
-  test('a unix socket is for its user alone, whatever others may see of new files', async () => {
+  test('only its user may connect to a unix socket, whatever the umask', async () => {
     const path = socketPath()
     const umask = process.umask(0)
     open.push(() => process.umask(umask))
@@ -65,7 +65,7 @@ describe('where it listens', () => {
     expect(process.umask()).toBe(0)
   })
 
-  test('a socket left behind by a process that was killed is in nobody’s way', async () => {
+  test('a socket that a killed process left is replaced', async () => {
     const path = socketPath()
     await killedWhileListening(path)
     expect(existsSync(path)).toBe(true)
@@ -73,7 +73,7 @@ describe('where it listens', () => {
     expect(await (await connected({ path })).send('PING\r\n').until('\r\n')).toBe('+PONG\r\n')
   })
 
-  test('a socket that somebody answers on is left alone', async () => {
+  test('a socket that another server uses is left alone', async () => {
     const path = socketPath()
     const other = await listening(path)
     open.push(() => other.close())
@@ -129,21 +129,21 @@ describe('wrong passwords', () => {
     return { clock, server: await started({ password: 'secret', clock }) }
   }
 
-  test('a connection has a few, and is closed with the last', async () => {
+  test('close the connection after a few', async () => {
     const { server } = await guarded()
     const client = await connected(server.port!)
     client.send('AUTH a\r\n'.repeat(MOST_WRONG_PASSWORDS + 1)).send('AUTH secret\r\nPING\r\n')
     expect(await client.untilClosed()).toBe(WRONG.repeat(MOST_WRONG_PASSWORDS))
   })
 
-  test('HELLO is no other way to guess', async () => {
+  test('in HELLO count, too', async () => {
     const { server } = await guarded()
     const client = await connected(server.port!)
     client.send('HELLO 3 AUTH default a\r\n'.repeat(9))
     expect(await client.untilClosed()).toBe(WRONG.repeat(MOST_WRONG_PASSWORDS))
   })
 
-  test('an address that guessed too often is not compared, on however many connections, until time has passed', async () => {
+  test('block an address for a while after too many, on however many connections', async () => {
     const { server, clock } = await guarded()
     const attempt = async (password: string, from = '127.0.0.1') => {
       const client = await connected({ host: '127.0.0.1', port: server.port!, localAddress: from })
@@ -164,7 +164,7 @@ describe('wrong passwords', () => {
 })
 
 describe('limits', () => {
-  test('who does not say the password is closed, though it says other things', async () => {
+  test('a connection that does not send the password is closed, even if it sends other commands', async () => {
     const server = await started({ stuckMs: 40, password: 'secret' })
     const [stranger, friend] = [await connected(server.port!), await connected(server.port!)]
     expect(await friend.send('AUTH secret\r\n').until('\r\n')).toBe('+OK\r\n')
@@ -172,7 +172,7 @@ describe('limits', () => {
     expect(friend.isClosed).toBe(false)
   })
 
-  test('one connection too many is told so; when one goes there is room again', async () => {
+  test('a connection beyond the limit gets an error; when another closes there is room again', async () => {
     const server = await started({ maxConnections: 2 })
     const [first] = [await connected(server.port!), await connected(server.port!)]
     const third = await connected(server.port!)
@@ -195,7 +195,7 @@ describe('limits', () => {
     expect(server.stats()).toMatchObject({ timedOut: 1, connections: 1 })
   })
 
-  test('half a command that gets no further is closed, though bytes trickle in', async () => {
+  test('a connection that never completes a command is closed, even if bytes trickle in', async () => {
     const server = await started({ stuckMs: 40 })
     const [stuck, quiet] = [await connected(server.port!), await connected(server.port!)]
     stuck.send('*2\r\n$4\r\nECHO\r\n$60000\r\n')
@@ -215,7 +215,7 @@ describe('limits', () => {
     expect(await waiting.until(':-1\r\n:0\r\n')).toMatch(/^\*5\r\n:0/)
   })
 
-  test('who does not close after its last answer is closed', async () => {
+  test('a client that does not close its side after the last answer is cut off', async () => {
     const server = await started({ stuckMs: 40 })
     const client = await connected({ host: '127.0.0.1', port: server.port!, allowHalfOpen: true })
     client.send('QUIT\r\n')
@@ -225,7 +225,7 @@ describe('limits', () => {
 })
 
 describe('closing', () => {
-  test('accepts nobody, answers what was read, and closes', async () => {
+  test('accepts no connection, answers the commands that were read, and closes', async () => {
     const throttle = new SlowThrottle()
     const server = await started({ throttle })
     const [asking, idle, half] = [
@@ -244,7 +244,7 @@ describe('closing', () => {
     await closed
   })
 
-  test('waits for nobody longer than it was told', async () => {
+  test('waits no longer than the grace', async () => {
     const throttle = new SlowThrottle()
     const server = await started({ throttle })
     const client = await connected(server.port!)

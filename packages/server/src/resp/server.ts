@@ -22,9 +22,9 @@ export interface RespOptions {
   password?: string
   /** 10,000 by default. One more connection gets an error and is closed. */
   maxConnections?: number
-  /** A connection that says nothing for so long is closed: 10 minutes by default; 0 never closes it. */
+  /** A connection that sends nothing for this long is closed: 10 minutes by default; 0 never closes it. */
   idleMs?: number
-  /** Half a command, replies that are not read, or no password for so long close the connection: 10 s by default. */
+  /** A client may take this long to complete a command, read its replies or send its password: 10 s by default. */
   stuckMs?: number
   /** The clock that slows wrong passwords. */
   clock?: Clock
@@ -57,7 +57,7 @@ export async function startResp(options: RespOptions): Promise<RespServer> {
       const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => door.enter(socket))
       servers.push(server)
       await listen(server, where)
-      server.on('error', () => door.stats.turnedAway++) // one that could not be accepted: the others can
+      server.on('error', () => door.stats.turnedAway++) // one connection could not be accepted; the server goes on
     }
   } catch (error) {
     for (const server of servers) server.close()

@@ -62,7 +62,7 @@ describe('a request', () => {
     expect(await asked(body)).toEqual(expected)
   })
 
-  test('of any content comes through', async () => {
+  test('keeps any content', async () => {
     await fc.assert(
       fc.asyncProperty(anyRequest, async request => {
         expect(await asked(request)).toEqual(request)

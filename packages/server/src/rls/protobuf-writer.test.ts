@@ -24,7 +24,7 @@ test('a frame stays as it was taken, whatever is written after it', () => {
   expect(written.map(message => message.subarray(message.length < 130 ? 2 : 3).toString())).toEqual(texts)
 })
 
-test('what was broken off is not in the next frame', () => {
+test('a frame that failed halfway leaves nothing in the next one', () => {
   const writer = new ProtobufWriter()
   writer.text(1, 'given up')
   writer.clear()

@@ -40,7 +40,7 @@ const only = (over: Partial<RateLimitRequest['descriptors'][0]>): RateLimitReque
   descriptors: [{ ...PLAIN.descriptors[0]!, ...over }],
 })
 
-test('what any request is to Envoy it is here', () => {
+test('any request is read as Envoy means it', () => {
   fc.assert(
     fc.property(anyRequest, request => {
       expect(decodeRequest(bytesOf(request))).toEqual(request)
@@ -49,7 +49,7 @@ test('what any request is to Envoy it is here', () => {
   )
 })
 
-test('what any request is to the protos as Envoy ships them it is here', () => {
+test('any request is read as the protos that Envoy ships read it', () => {
   const withoutHits = anyRequest.map(request => ({
     ...request,
     descriptors: request.descriptors.map(descriptor => ({ ...descriptor, hitsAddend: undefined })),
@@ -175,7 +175,7 @@ describe('a clear INVALID_ARGUMENT', () => {
   })
 })
 
-test('no bytes do worse than a clear error', () => {
+test('any bytes are a request or a clear error', () => {
   const noise = fc.uint8Array({ maxLength: 200 }).map(bytes => Buffer.from(bytes))
   const change = fc.record({ at: fc.nat(1000), byte: fc.nat(255), cut: fc.nat(4) })
   const damaged = fc.tuple(anyRequest, fc.array(change, { minLength: 1, maxLength: 4 })).map(([request, changes]) => {

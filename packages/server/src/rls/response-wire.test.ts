@@ -27,7 +27,7 @@ const seen = ({ overall, statuses, headers = [] }: RateLimitResponse) => ({
   requestHeadersToAdd: [],
 })
 
-test('what any answer is here it is to Envoy', () => {
+test('Envoy reads any answer as it was written', () => {
   fc.assert(
     fc.property(anyResponse, response => {
       expect(read(response)).toMatchObject(seen(response))
@@ -84,7 +84,7 @@ test.each<[what: string, status: Partial<Status>, expected: object]>([
   expect(response).toMatchObject({ statuses: [expected] })
 })
 
-test('an answer that broke off leaves nothing in the next one', () => {
+test('an answer that failed halfway leaves nothing in the next one', () => {
   const broken = { overall: 1, statuses: [null, { code: 1, limitRemaining: 5 }] } as unknown as RateLimitResponse
   expect(() => encodeResponse(broken)).toThrow(TypeError)
   expect(encodeResponse({ overall: 1, statuses: [] }).toString('hex')).toBe('00000000020801')

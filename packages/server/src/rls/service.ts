@@ -14,7 +14,7 @@ export interface RateLimitService {
 export interface RateLimitRequest {
   readonly domain: string
   readonly descriptors: readonly Descriptor[]
-  /** 0 where the caller said nothing. */
+  /** 0 if the caller sent none. */
   readonly hitsAddend: number
 }
 

@@ -24,7 +24,7 @@ const asking = async (flags: Readonly<Record<string, string>>, files: Readonly<R
 describe('files that name one domain', () => {
   const files = { 'paths.yaml': fileOf(PATH), 'users.yaml': fileOf(USER) }
 
-  test('are a mistake unless they are to be merged', async () => {
+  test('are an error without --merge-domains', async () => {
     await expect(asking({}, files)).rejects.toThrow(/users.yaml:1:9: .*duplicate domain/)
   })
 
@@ -35,7 +35,7 @@ describe('files that name one domain', () => {
     })
   })
 
-  test('must not hold one descriptor twice, merged or not', async () => {
+  test('must not hold one descriptor twice, with or without --merge-domains', async () => {
     const twice = { ...files, 'z.yaml': fileOf(PATH) }
     await expect(asking({ 'merge-domains': 'on' }, twice)).rejects.toThrow(
       /z.yaml:3:\d+: .*duplicate composite key.*edge.path/,
@@ -52,7 +52,7 @@ describe('the headers that Envoy is told to add', () => {
       ),
     )
 
-  test('are none unless they were asked for', async () => {
+  test('are off by default', async () => {
     const { ask } = await asking({}, files)
     expect(headersIn(await ask(['user', '42']))).toEqual({})
   })
@@ -77,7 +77,7 @@ describe('the headers that Envoy is told to add', () => {
     })
   })
 
-  test('are none where nothing is limited', async () => {
+  test('are missing if no rule applies', async () => {
     const { ask } = await asking({ 'response-headers': 'on' }, files)
     expect(headersIn(await ask(['guest', 'x'], ['other', 'x']))).toEqual({})
   })
@@ -109,7 +109,7 @@ describe('the statistics under the names of envoyproxy/ratelimit', () => {
   }
   const hits = (value: string, count: number) => ({ entries: [{ key: 'user', value }], hitsAddend: { value: count } })
 
-  test('are not there unless they were asked for', async () => {
+  test('are off by default', async () => {
     const service = await asking({}, files)
     await service.ask(['user', '42'])
     expect((await statsIn(service)).names).toEqual([])
@@ -131,7 +131,7 @@ describe('the statistics under the names of envoyproxy/ratelimit', () => {
     expect(types.get('ratelimit_service_rate_limit_total_hits')).toBe('counter')
   })
 
-  test('count a look as no hit', async () => {
+  test('do not count a request with 0 hits', async () => {
     const service = await asking({ 'envoy-stats': 'on' }, files)
     await service.request([hits('42', 0)])
     expect((await statsIn(service)).stats).toEqual({})
@@ -153,7 +153,7 @@ describe('the statistics under the names of envoyproxy/ratelimit', () => {
     })
   })
 
-  test('have no label that a request could choose, detailed metrics and overrides included', async () => {
+  test('have no label that a request could choose, not even with detailed metrics and overrides', async () => {
     const service = await asking({ 'envoy-stats': 'on' }, files)
     for (let i = 0; i < 20; i++) {
       await service.ask(['user', `user ${i}`])

@@ -54,7 +54,7 @@ describe('what changed in our own rules', () => {
     expect(ruleChanges(plans('60/1m'), plans('60/1h'))).toEqual([expect.stringMatching(/: starts afresh$/)])
   })
 
-  test('limits that come and go, and what is above them', () => {
+  test('limits that come and go, and the settings above them', () => {
     const before = rules({ store: 'redis://:hunter2@a', limits: { user, old: user } })
     const after = rules({
       store: 'redis://:hunter3@a',

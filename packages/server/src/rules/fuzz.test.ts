@@ -66,7 +66,7 @@ const value = fc.letrec(tie => ({
   ),
 })).any
 
-describe('nothing but a list of mistakes comes of', { timeout: 60_000 }, () => {
+describe('the loader gives rules or a list of mistakes for', { timeout: 60_000 }, () => {
   test('any text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 100 }), loadsOrTells), RUNS)
   })

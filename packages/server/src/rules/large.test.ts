@@ -15,20 +15,20 @@ describe(`of ${COUNT} names`, { timeout: 60_000 }, () => {
     expect(NAMES.map(name => positionOf([name], true).line)).toEqual(NAMES.map((_, i) => i + 1))
   })
 
-  test('the one that stands there twice is told', () => {
+  test('a repeated name is reported', () => {
     expect(() => yaml(`${NAMES.map(name => `${name}: 1\n`).join('')}limit-7: 2\n`)).toThrow(
       `rules.yaml:${COUNT + 1}:1: expected each name once, got limit-7 again`,
     )
   })
 
-  test('each may stand for another, and the one that stands for nothing is told', () => {
+  test('each may be an alias, and an alias without an anchor is reported', () => {
     const aliases = NAMES.map(name => `${name}: *one\n`).join('')
     expect(() => yaml(`one: &one 1\n${aliases}last: *two\n`)).toThrow(
       `rules.yaml:${COUNT + 2}:7: expected an alias of an anchor above it, got *two`,
     )
   })
 
-  test('each that counts in fixed windows alone is warned of', () => {
+  test('each limit that is only a fixed window has a warning', () => {
     const lone = { key: ['user', 'route'], 'fixed-window': '5/1m' }
     const { limits, ...rest } = readRules({ limits: { lone } })
     const many = { ...rest, limits: NAMES.map(name => ({ ...limits[0]!, name })) }

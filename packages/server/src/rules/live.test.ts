@@ -50,7 +50,7 @@ const kept = (from: number, to: number) =>
   `limit 'user' was ${from} in 1h (fixed window), is now ${to} in 1h (fixed window): what callers have used is kept`
 
 describe('a file', () => {
-  test('that is written again is loaded, and what changed is told', async () => {
+  test('that is written again is loaded, and the log says what changed', async () => {
     writeFileSync(path, perHour(100))
     const { rules, next } = ours()
     writeFileSync(path, perHour(50))
@@ -61,7 +61,7 @@ describe('a file', () => {
     expect(rules.counts).toEqual({ loaded: 3, refused: 0 })
   })
 
-  test('that another takes the place of, as editors do it, is loaded', async () => {
+  test('that is replaced by another, as editors do it, is loaded', async () => {
     writeFileSync(path, perHour(100))
     const { next } = ours()
     for (const [from, to] of [
@@ -74,7 +74,7 @@ describe('a file', () => {
     }
   })
 
-  test('that is bad keeps the old rules, says all that is wrong, and is counted once', async () => {
+  test('that is bad keeps the old rules, reports all errors, and is counted once', async () => {
     writeFileSync(path, perHour(100))
     const { rules, next, come } = ours()
     writeFileSync(path, 'limits:\n  user: { kee: user, fixed-window: lots }\n')
@@ -105,7 +105,7 @@ describe('a file', () => {
     expect(await next()).toMatchObject({ loaded: true })
   })
 
-  test('that must be there from the start throws', () => {
+  test('that is missing at the start throws', () => {
     expect(ours).toThrow(/ENOENT/)
     writeFileSync(path, 'limits: {}')
     expect(ours).toThrow(/rules\.yaml:1:1: limits: expected at least one limit/)
@@ -208,7 +208,7 @@ describe('reload', () => {
     expect(rules.current).toBe(1)
   })
 
-  test('keeps the old rules where the new cannot be taken up', () => {
+  test('keeps the old rules if the new ones cannot be applied', () => {
     writeFileSync(path, perHour(100))
     const told: boolean[] = []
     const rules = new LiveRules({

@@ -12,7 +12,7 @@ export interface LiveRulesOptions<R> {
   path: string
   load: (sources: readonly SourceFile[]) => R
   changes: (before: R, after: R) => readonly string[]
-  /** Called after every reload, with the rules that hold now. */
+  /** Called after every reload, with the rules now in use. */
   onReload?: (reload: Reload, current: R) => void
   /** How long files must be unchanged before they are read, so that their writer can finish. 100 by default. */
   settleMs?: number

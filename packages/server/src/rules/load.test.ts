@@ -23,7 +23,7 @@ test('the example of the design decides as it says', () => {
   ])
 })
 
-test('values are as they are spelt, whatever YAML makes of them', () => {
+test('values are read as they are spelt, whatever type YAML gives them', () => {
   const { rules } = loadRules(readSources(`${folder}valid/everything.yaml`))
   const { when } = rules.limits.find(({ name }) => name === 'exports')!
   expect(when.map(({ attribute, values }) => [attribute, ...values])).toEqual([
@@ -63,7 +63,7 @@ test('files for envoyproxy/ratelimit load as they are, a folder of them together
   expect(rls(parsed).shouldRateLimit(request)).toMatchObject({ statuses: [{ limitRemaining: 9 }] })
 })
 
-test('of several files each tells its own mistakes', () => {
+test('errors in several files are each reported with their file', () => {
   const sources = [
     { name: 'a.yaml', text: 'domain: a\ndescriptors: [{}]' },
     { name: 'b.yaml', text: 'domain: ""\ndescriptors: []' },

@@ -16,7 +16,7 @@ export interface LoadedDescriptors {
   readonly domains: Domains
 }
 
-/** Throws `RulesFileError` with everything that is wrong with the file. */
+/** Throws `RulesFileError` with all errors in the file. */
 export function loadRules(sources: readonly SourceFile[]): LoadedRules {
   const [source, another] = sources
   if (source === undefined || another !== undefined) {
@@ -31,7 +31,7 @@ export function loadRules(sources: readonly SourceFile[]): LoadedRules {
   return { parsed, rules }
 }
 
-/** Throws `RulesFileError` with everything that is wrong with any of the files. */
+/** Throws `RulesFileError` with all errors in all files. */
 export function loadDescriptors(sources: readonly SourceFile[], mergeDomains = false): LoadedDescriptors {
   const files: YamlFile[] = []
   const problems: Problem[] = []

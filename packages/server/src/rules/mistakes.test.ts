@@ -22,11 +22,11 @@ function complaints(name: string): string {
   return 'nothing\n'
 }
 
-test.each(all)('%s is told, with its lines', name => {
+test.each(all)('%s is reported with its lines', name => {
   expect(complaints(name)).toBe(readFileSync(`${folder}${name.replace(/\.yaml$/, '')}.txt`, 'utf8'))
 })
 
-test('every complaint has its mistake', () => {
+test('every expected message has its rules file', () => {
   const told = readdirSync(folder).filter(name => name.endsWith('.txt'))
   expect(new Set(told)).toEqual(new Set(all.map(name => `${name.replace(/\.yaml$/, '')}.txt`)))
 })

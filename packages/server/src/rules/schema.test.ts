@@ -29,11 +29,11 @@ test.each(files('valid'))('%s is valid', name => {
   expect(validate.errors).toBeNull()
 })
 
-test.each(mistakes.filter(name => !NOT_OF_SHAPE.includes(name)))('%s is not', name => {
+test.each(mistakes.filter(name => !NOT_OF_SHAPE.includes(name)))('%s is invalid', name => {
   expect(validate(read(`mistakes/${name}`))).toBe(false)
 })
 
-test('what is not of shape is a file there', () => {
+test('every mistake that a schema cannot find is a file of the folder', () => {
   expect(NOT_OF_SHAPE.filter(name => !mistakes.includes(name))).toEqual([])
 })
 
@@ -106,7 +106,7 @@ describe('on limits of any members', { timeout: 60_000 }, () => {
     )
     .map(parts => Object.assign({}, ...parts))
 
-  test('it is never stricter than the loader, and lets pass only what the loader finds in the numbers', () => {
+  test('the schema is never stricter than the loader, and misses only mistakes in the numbers', () => {
     const property = fc.property(limit, one => {
       const file = { limits: { one } }
       if (isRead(file)) {

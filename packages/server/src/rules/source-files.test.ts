@@ -12,7 +12,7 @@ function write(name: string, content: string | Buffer): string {
   return join(folder, name)
 }
 
-test('a folder is its YAML files, by name', () => {
+test('a folder gives its YAML files in the order of their names', () => {
   mkdirSync(join(folder, 'many'))
   for (const name of ['b.yaml', 'a.yml', '.hidden.yaml', 'notes.txt', '..data.yaml']) write(`many/${name}`, name)
   expect(readSources(join(folder, 'many'))).toEqual([
@@ -21,23 +21,23 @@ test('a folder is its YAML files, by name', () => {
   ])
 })
 
-test('a folder without any says so', () => {
+test('a folder without YAML files is an error', () => {
   mkdirSync(join(folder, 'none'))
   expect(() => readSources(join(folder, 'none'))).toThrow(/none: expected at least one \.yaml file in the folder/)
 })
 
-test('what is not there says so', () => {
+test('a missing file is an error', () => {
   expect(() => readSources(join(folder, 'gone.yaml'))).toThrow(
     /gone\.yaml: expected a file that can be read, got ENOENT/,
   )
 })
 
-test('what is not text says so', () => {
+test('a file that is not text is an error', () => {
   const path = write('latin1.yaml', Buffer.from([0x6e, 0xe4, 0x68]))
   expect(() => readSources(path)).toThrow(/latin1\.yaml: expected text in UTF-8/)
 })
 
-test('what is too large is not read', () => {
+test('a file that is too large is not read', () => {
   const path = write('large.yaml', '')
   truncateSync(path, 16 * 1024 * 1024 + 1)
   expect(() => readSources(path)).toThrow(/large\.yaml: expected at most 16777216 bytes, got 16777217/)

@@ -86,7 +86,7 @@ describe('files for envoyproxy/ratelimit', () => {
   const warned = (descriptors: unknown[], context = {}) =>
     descriptorWarnings(readDescriptorFiles([{ domain: 'd', descriptors }]), context)
 
-  test('tell once of all their fixed windows', () => {
+  test('warn once of all their fixed windows', () => {
     const descriptors = ['a', 'b', 'c'].map(key => ({ key, rate_limit }))
     expect(warned(descriptors)).toMatchObject([
       { code: 'lone-fixed-window', message: expect.stringMatching(/^3 rules count, 'd.a' first, in fixed windows/) },
@@ -94,7 +94,7 @@ describe('files for envoyproxy/ratelimit', () => {
     expect(warned(descriptors.slice(0, 1))).toMatchObject([{ code: 'lone-fixed-window', limit: 'd.a' }])
   })
 
-  test('but not of rules that are smoothed, unlimited or a shadow', () => {
+  test('do not warn of rules that are smoothed, unlimited or a shadow', () => {
     const smooth = { ...rate_limit, algorithm: 'sliding-log' }
     expect(
       warned([
@@ -130,7 +130,7 @@ describe('files for envoyproxy/ratelimit', () => {
     expect(warned(descriptors)).toMatchObject(limits.map(limit => ({ code: 'address-only-key', limit })))
   })
 
-  test('know of replicas too', () => {
+  test('warn of replicas, too', () => {
     expect(warned([], { replicas: 2 })).toMatchObject([{ code: 'memory-with-replicas' }])
     expect(warned([], { replicas: 2, store: 'rediss://cache' })).toEqual([])
   })
@@ -150,7 +150,7 @@ describe('a small sliding window', () => {
   })
 })
 
-test('metadata that Envoy would be handed is warned of once, however many rules have it', () => {
+test('metadata for Envoy is warned of once, however many rules have it', () => {
   const rule = (key: string) => ({ key, metadata: { a: 1 }, rate_limit: { unit: 'hour', requests_per_unit: 100 } })
   const found = (...descriptors: object[]) =>
     descriptorWarnings(readDescriptorFiles([{ domain: 'd', descriptors }])).filter(

@@ -11,7 +11,7 @@ import {
   rulesOf,
 } from 'sluice/rules'
 
-/** Something that works as written but is rarely what its author means. */
+/** A valid rule that probably does not do what its author means. */
 export interface RulesWarning {
   readonly code:
     | 'lone-fixed-window'
@@ -20,7 +20,7 @@ export interface RulesWarning {
     | 'small-sliding-window'
     | 'metadata-not-sent'
     | 'memory-with-replicas'
-  /** The limit or rule it is about, if it is about one. */
+  /** The limit or rule that the warning is about. Missing if it is about the whole file. */
   readonly limit?: string
   readonly message: string
 }
@@ -28,17 +28,17 @@ export interface RulesWarning {
 export interface WarningContext {
   /** How many instances of the service there will be; 1 by default. */
   replicas?: number
-  /** Where state is kept, if not where the file says. */
+  /** The store, if it is not the one that the file names. */
   store?: string
 }
 
-/** The attributes by which one limit counts. */
+/** The attributes that one limit counts by. */
 interface Counted {
   readonly limit: string
   readonly by: readonly string[]
 }
 
-/** Up to this limit, a rate written as text is an exact log. */
+/** The library counts a rate up to this limit by an exact log. */
 const SMALL = 32
 
 const ADDRESS = /^(.*[_-])?(ip|addr|address)$/i
@@ -136,7 +136,7 @@ function policiesOf({ policy }: Pick<RuleLimit, 'policy'>): readonly Policy[] {
   return isPlans(policy) ? [...policy.policies.values()] : [policy]
 }
 
-/** What still weighs from the previous window keeps a whole unit from being free, so a small window admits clearly fewer. */
+/** A fraction of the previous window's count still weighs, so a small sliding window admits clearly fewer requests. */
 function smallWindow(limit: string, policies: readonly Policy[]): RulesWarning[] {
   const small = policies.find(policy => policy.kind === 'slidingWindow' && policy.limit <= SMALL && policy.limit > 0)
   if (small === undefined) return []

@@ -7,7 +7,7 @@ import { serving } from '../../fixtures/proxies/serving.ts'
 const uri = (value: string) => ({ 'X-Forwarded-Uri': value })
 const LOGIN = uri('/login')
 
-describe('what a trusted proxy says of a request is believed', () => {
+describe('a trusted proxy may describe a request', () => {
   const said: [what: string, headers: OutgoingHttpHeaders, names: string][] = [
     ['no more than the URI', uri('/'), 'get'],
     ['the method', { ...uri('/'), 'X-Forwarded-Method': 'POST' }, 'post'],
@@ -67,13 +67,13 @@ describe('what a trusted proxy says of a request is believed', () => {
   })
 })
 
-describe('anybody else asks about itself', () => {
+describe('a call from any other address is decided for itself', () => {
   const everything = {
     ...{ 'X-Forwarded-Uri': '/login', 'X-Forwarded-Method': 'POST', 'X-Forwarded-Host': 'shop.example' },
     ...{ 'X-Forwarded-Proto': 'https', 'X-Forwarded-For': '203.0.113.7', 'X-User': '42' },
   }
 
-  test('whatever its headers and its address say', async () => {
+  test('whatever its headers and its URL say', async () => {
     const { ports } = await serving(BY_FACT)
     const path = '/v1/decide?headers=user:x-user&plan=pro'
     expect(await applied(ports.http, path, { headers: everything, from: STRANGER })).toBe('get')
@@ -91,7 +91,7 @@ describe('anybody else asks about itself', () => {
     expect(await left(PROXY, '203.0.113.7')).toBe(99)
   })
 
-  test('and is trusted as soon as the rules say so', async () => {
+  test('until the rules trust its address', async () => {
     const { ports, reload } = await serving(BY_FACT)
     const asking = { headers: LOGIN, from: STRANGER }
     expect(await applied(ports.http, '/v1/decide', asking)).toBe('get')
@@ -100,7 +100,7 @@ describe('anybody else asks about itself', () => {
   })
 })
 
-test('a client is who the last hop before the trusted ones says, whatever the client wrote itself', async () => {
+test('the client address is that of the last untrusted hop, whatever headers the client sent', async () => {
   const { ports } = await serving(BY_FACT)
   const left = async (forwardedFor: string | string[]) => {
     const headers = { ...uri('/'), 'X-Forwarded-For': forwardedFor }

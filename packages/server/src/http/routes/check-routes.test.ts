@@ -41,7 +41,7 @@ describe('a check', () => {
     expect((await post('/v1/check', SUBJECT)).status).toBe(200)
   })
 
-  test('of more than there can ever be says so, and nothing of when to retry', async () => {
+  test('of a cost that can never pass says so, and has no Retry-After', async () => {
     const { post } = await served(TWO)
     const { status, json, headers } = await post('/v1/check', { ip: '203.0.113.7', cost: 6 })
     expect([status, json.reason, json.retryAfterMs]).toEqual([429, 'cost-exceeds-limit', null])
@@ -69,7 +69,7 @@ describe('a check', () => {
     expect((await post('/v1/check', { user: null, ip: '203.0.113.7' })).json.limits).toHaveLength(1)
   })
 
-  test('is 503 where the store is gone and the limit fails closed', async () => {
+  test('is 503 if the store is gone and the limit fails closed', async () => {
     const redis = await startRedis()
     const rules = 'attributes: [user]\nlimits: { strict: { key: ip, on_outage: closed, sliding-window: 9/1h } }'
     const { post } = await served(rules, { store: `redis://${redis.host}:${redis.port}` })
@@ -95,13 +95,13 @@ describe('a batch', () => {
     ])
   })
 
-  test('with a mistake that can be seen is refused as a whole, and nothing is taken', async () => {
+  test('with an invalid check is refused as a whole, and takes nothing', async () => {
     const { post } = await served(TWO)
     expect((await post('/v1/check', [{ user: 'a' }, { user: 'a', cost: -1 }])).status).toBe(400)
     expect((await post('/v1/peek', { user: 'a' })).json.remaining).toBe(3)
   })
 
-  test('with a mistake that only a limit can find still says what was decided for the others', async () => {
+  test('with an error that only a limit can find still has the decisions on the other checks', async () => {
     const { post } = await served('limits: { tokens: { key: user, cost: tokens, sliding-log: 9/1h } }')
     const asks = [{ user: 'a', tokens: 4 }, { user: 'a', tokens: 'many' }, { user: 'a' }, { user: 'a', tokens: 4 }]
     const { status, json } = await post('/v1/check', asks)
@@ -115,7 +115,7 @@ describe('a batch', () => {
     expect((await post('/v1/check', asks[1])).status).toBe(400)
   })
 
-  test('of a thousand is answered, of one more it is not', async () => {
+  test('of a thousand checks is answered, one of 1,001 is not', async () => {
     const { post } = await served(TWO)
     const asks = (length: number) => Array.from({ length }, (_, i) => ({ user: i }))
     expect((await post('/v1/check', asks(1000))).json).toHaveLength(1000)
@@ -166,36 +166,36 @@ describe('/json', () => {
   const ENVOY = 'domain: edge\ndescriptors: [{ key: user, rate_limit: { unit: hour, requests_per_unit: 1 } }]'
   const body = { domain: 'edge', descriptors: [{ entries: [{ key: 'user', value: '42' }] }] }
 
-  test('decides as Envoy would be told: 200, then 429', async () => {
+  test('decides as for Envoy: 200, then 429', async () => {
     const { post } = await served(TWO, { envoy: rulesFile(ENVOY) })
     expect(await post('/json', body)).toMatchObject({ status: 200, json: { overallCode: 'OK' } })
     expect(await post('/json', body)).toMatchObject({ status: 429, json: { overallCode: 'OVER_LIMIT' } })
   })
 
-  test('is 400 for what is not a request', async () => {
+  test('is 400 for a body that is not a request', async () => {
     const { post } = await served(TWO, { envoy: rulesFile(ENVOY) })
     const { status, json } = await post('/json', { ...body, domain: '' })
     expect([status, json]).toEqual([400, { code: 3, message: 'expected a domain, got an empty one' }])
   })
 
-  test('is 500 while there are no rules to decide by', async () => {
+  test('is 500 while no rules for Envoy are loaded', async () => {
     const { post } = await served(TWO)
     expect(await post('/json', body)).toMatchObject({ status: 500, json: { code: 14 } })
   })
 })
 
-test('a service with rules for Envoy alone says what it lacks', async () => {
+test('a service with rules for Envoy alone answers a check with what it lacks', async () => {
   const { post } = await served('', { rules: '', envoy: rulesFile('domain: edge\ndescriptors: [{ key: user }]') })
   const { status, json } = await post('/v1/check', { user: '42' })
   expect([status, json.error]).toEqual([400, expect.stringContaining('no rules file')])
 })
 
-describe('what a caller probably did not mean', () => {
+describe('a probable mistake of a caller', () => {
   const RULES =
     'limits: { per-user: { key: user, sliding-log: 9/1h }, search: { key: user, when: { route: /search }, sliding-log: 9/1h } }'
 
   test.each(['/v1/check', '/v1/peek', '/v1/reserve'])(
-    '%s refuses an attribute that no rule names, with the nearest',
+    '%s refuses an attribute that no rule names, and suggests the nearest',
     async path => {
       const { post } = await served(RULES)
       const { status, json } = await post(path, { usr: '42' })
@@ -218,7 +218,7 @@ describe('what a caller probably did not mean', () => {
     expect([status, json.error]).toEqual([400, expect.stringContaining(`got '${name}'; write ${meant} [`)])
   })
 
-  test('what is listed under attributes, and what every request has, may be sent', async () => {
+  test('a check may send the attributes that the rules list and those that every request has', async () => {
     const { post } = await served(`attributes: [plan]\n${RULES}`)
     expect((await post('/v1/check', { user: '42', plan: 'pro', ip: '::1', host: 'a', method: 'GET' })).status).toBe(200)
   })
@@ -265,7 +265,7 @@ test('/v1/limits tells the limits that are served, with their modes now', async 
   ])
 })
 
-describe('what envoyproxy/ratelimit has beside its service', () => {
+describe('the further endpoints and warnings of envoyproxy/ratelimit', () => {
   const ENVOY =
     'domain: edge\ndescriptors: [{ key: user, value: vip, rate_limit: { unit: hour, requests_per_unit: 9 } }]'
   const started = () => served('', { rules: '', envoy: rulesFile(ENVOY) })
@@ -280,7 +280,7 @@ describe('what envoyproxy/ratelimit has beside its service', () => {
     expect((await service.get('/healthcheck')).status).toBe(500)
   })
 
-  test('a rule that gets hits above 1 is named once unless it says overdraw', async () => {
+  test('the log names a rule that gets hits above 1 once, unless it sets overdraw', async () => {
     const rule = (key: string, more = '') =>
       `  - { key: ${key}, ${more}rate_limit: { unit: hour, requests_per_unit: 9 } }`
     const marked = [rule('late', 'overdraw: true, '), rule('known', 'overdraw: false, ')]
@@ -294,7 +294,7 @@ describe('what envoyproxy/ratelimit has beside its service', () => {
     expect(lines).toEqual([expect.stringMatching(/'llm.tokens' gets hits above 1.*overdraw: true/)])
   })
 
-  test('with counting apart every rule counts late hits, so none is named', async () => {
+  test('with counting apart every rule counts late hits, so the log names none', async () => {
     const { post, lines } = await served('', { rules: '', envoy: rulesFile(ENVOY), counting: 'apart' })
     await post('/json', { domain: 'edge', hitsAddend: 3, descriptors: [{ entries: [{ key: 'user', value: 'vip' }] }] })
     expect(lines).toEqual([])

@@ -68,7 +68,7 @@ function isBatch(asked: CheckRequest | readonly CheckRequest[]): asked is readon
   return Array.isArray(asked)
 }
 
-/** A mistake that only the limits find in one check must not hide the decisions on the other checks. */
+/** If the limits reject one check of a batch as invalid, the caller still gets the decisions on the others. */
 async function batch(
   asks: readonly CheckRequest[],
   decide: (ask: CheckRequest) => Awaitable<DecisionJson>,

@@ -19,7 +19,7 @@ describe('the address that a proxy asks at', () => {
     ['headers=user:x-user', { 'X-User': '42&plan=pro' }, 'get user'],
     ['plan=pro', { 'X-User': '42' }, 'get'],
     ['__proto__=1&user=42', {}, 'get user'],
-  ])('?%s with %j says who asks', async (query, headers, names) => {
+  ])('?%s with %j gives the attributes', async (query, headers, names) => {
     const { ports } = await serving(BY_FACT)
     const asking = { headers: { ...uri('/'), ...headers }, from: PROXY }
     expect(await applied(ports.http, `/v1/decide?${query}`, asking)).toBe(names)
@@ -59,7 +59,7 @@ describe('the address that a proxy asks at', () => {
     ['GET with Upgrade', { headers: { Connection: 'Upgrade', Upgrade: 'websocket' } }],
     ['GET with Expect', { headers: { Expect: '100-continue' } }],
     ['GET with a length but no body', { headers: { 'Content-Length': '0' } }],
-  ])('may be asked by %s', async (_, asking) => {
+  ])('may be called by %s', async (_, asking) => {
     const { ports } = await serving(BY_FACT)
     const headers = { ...asking.headers, ...LOGIN, 'X-Forwarded-Method': 'POST' }
     expect(await applied(ports.http, '/v1/decide', { ...asking, headers, from: PROXY })).toBe('post login')
@@ -91,7 +91,7 @@ describe('the address that a proxy asks at', () => {
     ['headers without names', '/v1/decide?headers=user', { headers: LOGIN }, 'expected headers as attribute:header'],
     ['empty headers', '/v1/decide?headers=', { headers: LOGIN }, 'expected headers as attribute:header'],
     ['bad headers', '/v1/decide?headers=user:x%20y', { headers: LOGIN }, 'expected headers as attribute:header'],
-  ])('with %s is a mistake, and nothing passes by it', async (_, path, asking, message) => {
+  ])('with %s is an error, and no request passes', async (_, path, asking, message) => {
     const { ports } = await serving(BY_FACT)
     const answer = await ask(ports.http, path, { ...asking, from: PROXY })
     expect(answer.status).toBe(400)

@@ -33,7 +33,7 @@ describe('a refusal', () => {
     expect(await ask(ports.http, '/v1/decide', asking)).toMatchObject({ status: 200 })
   })
 
-  test('is 403 for who asks so, with the real status beside', async () => {
+  test('is 403 if the query asks for it, with the real status in a header', async () => {
     const { ports } = await serving(FIVE)
     const path = '/v1/decide?deny=403&cost=5'
     expect(await ask(ports.http, path, asking)).toMatchObject({ status: 200, headers: { 'x-sluice-status': '200' } })
@@ -43,14 +43,14 @@ describe('a refusal', () => {
     })
   })
 
-  test('says nothing of when to retry where that never helps', async () => {
+  test('has no Retry-After if retrying never helps', async () => {
     const { ports } = await serving(FIVE)
     const answer = await ask(ports.http, '/v1/decide?cost=6', asking)
     expect(answer).toMatchObject({ status: 429, headers: { 'x-sluice-status': '429', ratelimit: '"per-ip";r=5' } })
     expect(answer.headers['retry-after']).toBeUndefined()
   })
 
-  test('tells of all limits but quiet ones and shadows', async () => {
+  test('names all limits except quiet ones and shadows', async () => {
     const { ports } = await serving(`
 limits:
   all: { fixed-window: 3/1h }
@@ -67,7 +67,7 @@ limits:
     expect(refused.headers['ratelimit-policy']).toBe('"all";q=3;w=3600, "per-ip";q=4;w=60')
   })
 
-  test('has no RateLimit fields where no limit applies', async () => {
+  test('has no RateLimit fields if no limit applies', async () => {
     const { ports } = await serving('limits: { user: { key: user, sliding-window: 5/1m } }')
     const answer = await ask(ports.http, '/v1/decide', asking)
     expect(answer.status).toBe(200)
@@ -96,7 +96,7 @@ describe('with a Redis that hangs, the answer comes all the same', () => {
   })
 })
 
-test('with a Redis that hangs from the start, nobody waits for it either', async () => {
+test('with a Redis that hangs from the start, no call waits for it either', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   redis.pause()
@@ -108,8 +108,8 @@ test('with a Redis that hangs from the start, nobody waits for it either', async
   expect(await Promise.race([answer, late])).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
 })
 
-describe('whoever may not check', () => {
-  test('is not answered by a decision', async () => {
+describe('a caller that may not check', () => {
+  test('gets no decision', async () => {
     const { ports } = await serving(BY_FACT, { 'check-token': 'opensesame' })
     const withToken = (Authorization: string) => ({ headers: { ...LOGIN, Authorization }, from: PROXY })
     expect((await ask(ports.http, '/v1/decide', { headers: LOGIN, from: PROXY })).status).toBe(401)

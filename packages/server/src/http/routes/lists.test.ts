@@ -20,7 +20,7 @@ describe.each(['/v1/check', '/v1/peek'])('%s', path => {
     ['an address that is allowed too', { ip: '10.6.6.6' }],
     ['attributes', { user: 'mallory', route: '/admin/users' }],
     ['attributes of one whose address is allowed', { ip: '10.1.1.1', user: 'mallory', route: '/admin/users' }],
-  ])('refuses whom the deny list names: %s', async (_, subject) => {
+  ])('refuses a subject on the deny list: %s', async (_, subject) => {
     const { post } = await served(RULES)
     const { status, json, headers } = await post(path, subject)
     expect(status).toBe(403)
@@ -32,7 +32,7 @@ describe.each(['/v1/check', '/v1/peek'])('%s', path => {
   test.each([
     ['an address', { ip: '10.1.2.3', user: '42' }],
     ['an attribute', { user: 'monitor' }],
-  ])('lets pass whom the allow list names: %s', async (_, subject) => {
+  ])('lets a subject on the allow list pass: %s', async (_, subject) => {
     const { post } = await served(RULES)
     for (let i = 0; i < 3; i++) {
       const { status, json } = await post(path, subject)
@@ -50,7 +50,7 @@ describe.each(['/v1/check', '/v1/peek'])('%s', path => {
   )
 })
 
-test('neither who is allowed nor who is denied takes from a limit', async () => {
+test('neither an allowed nor a denied subject takes from a limit', async () => {
   const { post } = await served(RULES)
   for (let i = 0; i < 5; i++) {
     await post('/v1/check', { ip: '10.1.2.3' })
@@ -60,7 +60,7 @@ test('neither who is allowed nor who is denied takes from a limit', async () => 
   expect((await post('/v1/check', { ip: '192.0.2.1' })).json).toMatchObject({ allowed: true, remaining: 1 })
 })
 
-test('who is allowed may reserve and settle, which counts nothing; who is denied may not', async () => {
+test('an allowed subject may reserve and settle, which counts nothing; a denied subject may not', async () => {
   const { post } = await served(RULES)
   const reserved = await post('/v1/reserve', { ip: '10.1.2.3', cost: 100 })
   expect(reserved).toMatchObject({ status: 200, json: { decision: { allowed: true, reason: 'exempt' } } })

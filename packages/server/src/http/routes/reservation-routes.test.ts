@@ -22,7 +22,7 @@ async function reserved({ post }: Served, more: object = {}): Promise<string> {
 }
 
 describe('in memory', () => {
-  test('what was set aside is taken until it is settled for what was used', async () => {
+  test('a reservation takes its cost until it is settled for the actual cost', async () => {
     const service = await served(RULES)
     const id = await reserved(service)
     expect(await left(service)).toEqual({ requests: 99, tokens: 400, bytes: 3000 })
@@ -38,14 +38,14 @@ describe('in memory', () => {
     expect(await left(service)).toEqual({ requests: 99, tokens: 850, bytes: 4500 })
   })
 
-  test('more than was reserved is charged, and said so', async () => {
+  test('an actual cost above the reservation is charged and reported as overdrawn', async () => {
     const service = await served(RULES)
     const { json } = await service.post('/v1/settle', { id: await reserved(service), actual: 900 })
     expect(json).toEqual({ reserved: 600, charged: 900, overdrawn: true })
     expect(await left(service)).toMatchObject({ tokens: 100 })
   })
 
-  test('what is cancelled was never used', async () => {
+  test('a cancelled reservation costs nothing', async () => {
     const service = await served(RULES)
     const { status } = await service.post('/v1/settle', { id: await reserved(service), cancel: true })
     expect(status).toBe(200)
@@ -71,7 +71,7 @@ describe('in memory', () => {
     expect(await left(service)).toMatchObject({ tokens: 900 })
   })
 
-  test('of cost 0 it holds nothing, and settling it is a charge', async () => {
+  test('a reservation of cost 0 holds nothing, and settling it charges the actual cost', async () => {
     const service = await served(RULES)
     const before = await left(service)
     const id = await reserved(service, { cost: 0, bytes: 0, ttl_ms: 86_400_000 })
@@ -80,7 +80,7 @@ describe('in memory', () => {
     expect(await left(service)).toMatchObject({ tokens: 930 })
   })
 
-  test('one that has expired was settled at what was reserved', async () => {
+  test('an expired reservation counts as settled at its reserved cost', async () => {
     const service = await served(RULES)
     const id = await reserved(service, { ttl_ms: 5000 })
     service.clock.advance(5000)
@@ -88,7 +88,7 @@ describe('in memory', () => {
     expect(await left(service)).toMatchObject({ tokens: 400 })
   })
 
-  test('the name of no limit is a mistake that does not lose the reservation', async () => {
+  test('settling by an unknown limit is an error that keeps the reservation', async () => {
     const service = await served(RULES)
     const id = await reserved(service)
     const { status, json } = await service.post('/v1/settle', { id, actual: { token: 150 } })
@@ -97,7 +97,7 @@ describe('in memory', () => {
     expect(await left(service)).toMatchObject({ tokens: 850 })
   })
 
-  test('a slot of what may be under way at once is reserved, and comes back when it is settled', async () => {
+  test('a reservation holds a slot of a concurrency limit until it is settled', async () => {
     const { post, clock } = await served('limits: { jobs: { key: user, concurrency: { limit: 2, ttl: 1m } } }')
     const reserve = () => post('/v1/reserve', { user: '42' })
     const [first] = [await reserve(), await reserve()]
@@ -132,7 +132,7 @@ describe('in memory', () => {
   })
 
   test.each(['', 'x', 'AAAAAAAAAAAAAAAAAAAAAA', '__proto__', 'x'.repeat(100_000), '\u0000'])(
-    'an id that nobody was given is not found',
+    'an id that was never issued is not found',
     async id => {
       const { post } = await served(RULES)
       expect((await post('/v1/settle', { id, actual: 1 })).status).toBe(404)
@@ -150,7 +150,7 @@ describe('in Redis', () => {
     return Promise.all(secrets.map(secret => served(RULES, { store, ...(secret && { secret }) })))
   }
 
-  test('what one replica reserved another settles, and cancels', async () => {
+  test('another replica can settle or cancel a reservation', async () => {
     const [one, other] = (await replicas(SECRET, SECRET)) as [Served, Served]
     await undisturbed([one, other], async user => {
       const id = await reserved(one, { user })
@@ -188,7 +188,7 @@ describe('in Redis', () => {
     })
   })
 
-  test('an id that was cut is none, and it tells nothing of what it holds', async () => {
+  test('a truncated id is invalid, and an id reveals nothing of its reservation', async () => {
     const [one] = (await replicas(SECRET)) as [Served]
     await undisturbed([one], async user => {
       const bytes = Buffer.from(await reserved(one, { user }), 'base64url')

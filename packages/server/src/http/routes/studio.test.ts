@@ -14,7 +14,7 @@ test('the studio is served at /, with a policy that lets it run nothing but its 
   expect(headers['x-content-type-options']).toBe('nosniff')
 })
 
-test('every file the page names is served, and it names none of anybody else', async () => {
+test('every file that the page names is served, and the page names no file of another site', async () => {
   const { get } = await served(RULES)
   const { body } = await get('/')
   const named = [...body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!)

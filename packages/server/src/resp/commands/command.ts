@@ -51,7 +51,7 @@ export interface Command {
   readonly keys: readonly [first: number, last: number, step: number]
   /** Whether the command is allowed before AUTH. */
   readonly isFree?: boolean
-  /** Whether it changes state that earlier commands may still read: it waits for them, and later commands wait for it. */
+  /** Whether the command waits for all earlier ones, and later ones wait for it: it changes state that they may use. */
   readonly isOrdered?: (words: Words) => boolean
   /** Writes the answer to the reply, now or later. */
   run(context: CommandContext, session: Session): Later

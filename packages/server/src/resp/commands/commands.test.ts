@@ -48,14 +48,14 @@ test.each([
   expect(await last(line)).toBe(reply)
 })
 
-test('a call that is refused with an error leaves the key as it was', async () => {
+test('a call that gets an error leaves the key as it was', async () => {
   const { ask } = opened()
   await ask('CL.THROTTLE', 'k', '1', '0', '1')
   await ask('CL.THROTTLE', 'k', '1', '1', '1', 'x')
   expect(await ask('CL.THROTTLE', 'k', '1', '1', '1')).toContain(':0\r\n:2\r\n:1\r\n')
 })
 
-test('keys are bytes: of any kind and up to 64 KiB, and no two meet', async () => {
+test('keys are any bytes up to 64 KiB, and different keys never share a limit', async () => {
   const { ask } = opened()
   const keys = ['', 'a', 'A', 'a\0', '\0a', '__proto__', '\xff', '\xc3\xbf', 'x'.repeat(65_535), 'x'.repeat(65_536)]
   for (const key of keys) expect(await ask('CL.THROTTLE', key, '0', '1', '9')).toMatch(/^\*5\r\n:0/)
@@ -63,7 +63,7 @@ test('keys are bytes: of any kind and up to 64 KiB, and no two meet', async () =
   expect(await ask('DEL', ...keys.slice(0, -1), 'unknown', 'a')).toBe(`:${keys.length - 1}\r\n`)
 })
 
-test('DEL says how many there were, and gives them a fresh start', async () => {
+test('DEL returns how many keys there were, and gives them a fresh start', async () => {
   const { ask } = opened()
   await ask('CL.THROTTLE', 'a', '0', '1', '9')
   await ask('CL.THROTTLE', 'only looked at', '0', '1', '9', '0')
@@ -119,7 +119,7 @@ test.each([
   expect(await last(...lines)).toEqual(reply)
 })
 
-test('behind a password, nothing is decided before it was said', async () => {
+test('with a password, nothing is decided before AUTH', async () => {
   const { ask, context } = opened('secret')
   expect(await ask('CL.THROTTLE', 'k', '0', '1', '9')).toBe('-NOAUTH Authentication required.\r\n')
   expect(await ask('AUTH', 'guess')).toBe('-WRONGPASS invalid username-password pair or user is disabled.\r\n')
@@ -138,7 +138,7 @@ const failing = (error: Error, isLater: boolean): Throttle => {
   return { decide: fail, forget: fail, left: fail, stats: () => undefined }
 }
 
-test.each([false, true])('what goes wrong is an answer, and secrets are none (later: %s)', async isLater => {
+test.each([false, true])('a failure is an error reply without secrets (later: %s)', async isLater => {
   const told = deskOver(failing(new CommandError('Cell error: no'), isLater))
   expect(await told.ask('CL.THROTTLE', 'k', '0', '1', '9')).toBe('-Cell error: no\r\n')
   expect(told.context.stats.failed).toBe(0)

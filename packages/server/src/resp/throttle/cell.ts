@@ -18,7 +18,7 @@ export function decide(
 ): number {
   const tolerance = interval * limit
   const increment = interval * quantity
-  const after = Math.max(0, ahead + increment) // giving back never makes it better than full
+  const after = Math.max(0, ahead + increment) // a refund never gives more than a full limit
   const excess = after - tolerance
   verdict.limited = excess > 0
   verdict.limit = limit

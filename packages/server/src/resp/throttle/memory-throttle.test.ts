@@ -44,7 +44,7 @@ const rows: Row[] = [
   [40_000, 'slow 0 1000 1', '0 1 0 -1 1'],
 ]
 
-test('the table of the specification, and what follows from it', async () => {
+test('the table of the specification holds, and what follows from it', async () => {
   const clock = fakeClock()
   const { ask } = deskOver(memoryThrottle({ clock }))
   for (const [atMs, call, expected] of rows) {
@@ -108,7 +108,7 @@ test.each([
   )
 })
 
-test('a clock set back hands out nothing', async () => {
+test('a clock that is set back admits nothing more', async () => {
   const clock = fakeClock(10_000)
   const { ask } = deskOver(memoryThrottle({ clock }))
   const first = await ask('CL.THROTTLE', 'k', '0', '1', '2')

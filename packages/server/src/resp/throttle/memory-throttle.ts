@@ -23,7 +23,7 @@ const NS_PER_US = 1000
 class MemoryThrottle implements Throttle {
   private readonly clock: Clock
   private readonly cells: ThrottleTable
-  /** In whole microseconds. It never runs backwards, so that a clock that is set back does not change decisions. */
+  /** Now in whole microseconds. It never runs backwards, so that a clock that is set back does not change decisions. */
   private now = 0
 
   constructor(clock: Clock, cells: ThrottleTable) {
@@ -76,7 +76,7 @@ class MemoryThrottle implements Throttle {
     if (left !== ahead) cells.write(now + Number(left / 1000n), Number(left % 1000n), now)
   }
 
-  /** Nanoseconds from now to the time of the key sought last; exact if `isExact` says so. */
+  /** Nanoseconds from now to the time of the last key that was looked up; exact if `isExact` says so. */
   private ahead(): number {
     const { cells, now } = this
     return cells.micros < now ? 0 : (cells.micros - now) * NS_PER_US + cells.nanos

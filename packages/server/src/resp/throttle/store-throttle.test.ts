@@ -120,7 +120,7 @@ describe('over Redis', () => {
     }
   })
 
-  test('a key that comes back under another rate brings along its time', async () => {
+  test('a key that comes back with another rate keeps its time', async () => {
     const answers = await played(calls('9 1 100 6', '9 1 200 0', '9 1 50 0'))
     expect(answers.map(({ redis: ours }) => ours.replaceAll('\r\n:', ' '))).toEqual([
       '*5 0 10 4 -1 600\r\n',

@@ -1,5 +1,5 @@
 const SMALLEST = 64
-/** How many slots a key without room may cost to look at, on average. */
+/** How many slots a key without room may search, on average. */
 const PLACES_PER_SEARCH = 16
 
 /** Open addressing with linear probing: a key is in its own slot or in the next one that was free. */

@@ -36,7 +36,7 @@ test('a key is found with the time it was given, among many, through growth', ()
   expect(cells.size).toBe(known.size)
 })
 
-test('a forgotten key is as if it had never been, and its neighbours stay', () => {
+test('a deleted key is like a new one, and its neighbours stay', () => {
   const cells = new ThrottleTable(1000)
   for (let i = 0; i < 500; i++) put(cells, `${i}`, NOW)
   for (let i = 0; i < 500; i += 2) {
@@ -46,7 +46,7 @@ test('a forgotten key is as if it had never been, and its neighbours stay', () =
   for (let i = 0; i < 500; i++) expect([i, seek(cells, `${i}`, NOW)]).toEqual([i, i % 2 === 0 ? 0 : NOW + HOUR])
 })
 
-test('idle keys give their places away: a stream of new keys takes no more room than those that are live', () => {
+test('idle keys give up their slots: a stream of new keys takes no more room than the live ones', () => {
   const cells = new ThrottleTable(2 ** 20)
   for (let i = 0; i < 100_000; i++) put(cells, `${i}`, NOW + i, 1000)
   expect(cells.size).toBeLessThan(30_000)

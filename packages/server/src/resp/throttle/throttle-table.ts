@@ -11,7 +11,7 @@ import { TableShard } from './table-shard.ts'
  * time of its cell.
  */
 export class ThrottleTable {
-  /** The time of the key sought last; long past if it has none. */
+  /** The time of the last key that was looked up; long past if it has none. */
   micros = 0
   nanos = 0
   /** How often a key was decided on a pooled cell. */
@@ -22,7 +22,7 @@ export class ThrottleTable {
   private readonly mostKeys: number
   private readonly pool = new TableShard(POOL)
   private shard: TableShard
-  /** The slot of the key sought last; -1 if it has none. */
+  /** The slot of the last key that was looked up; -1 if it has none. */
   private at = -1
   private isOwn = false
   private untilSweep = CALLS_PER_SWEEP
@@ -55,7 +55,7 @@ export class ThrottleTable {
     else this.read(this.pool, hash.hi & (POOL - 1))
   }
 
-  /** Sets the time of the key that was just sought. */
+  /** Sets the time of the key that was just looked up. */
   write(micros: number, nanos: number, now: number): void {
     if (!this.isOwn) this.at = this.place(now)
     const isPooled = this.at < 0
@@ -66,7 +66,7 @@ export class ThrottleTable {
     if (isPooled) this.overflowed++
   }
 
-  /** Makes the key that was just sought idle, unless it is pooled: that would give all keys of the cell a fresh start. */
+  /** Makes the key that was just looked up idle, unless it is pooled: all keys of its cell would get a fresh start. */
   forget(): void {
     if (!this.isOwn) return
     this.shard.micros[this.at] = 0
@@ -78,7 +78,7 @@ export class ThrottleTable {
     this.nanos = shard.nanos[at]!
   }
 
-  /** A slot for the key that was just sought, or -1. */
+  /** A slot for the key that was just looked up, or -1. */
   private place(now: number): number {
     const { hash, shard, mostKeys } = this
     if (shard.taken >= mostKeys ? shard.isWorthSearching() : shard.isCrowded) shard.rebuild(now)

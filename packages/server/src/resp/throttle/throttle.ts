@@ -54,7 +54,7 @@ const NS_PER_SECOND = 1_000_000_000
 /** Up to here a period in nanoseconds is exact as a double: 104 days. */
 const LONGEST_EXACT_SECONDS = Math.floor(Number.MAX_SAFE_INTEGER / NS_PER_SECOND)
 
-/** Whole nanoseconds between two requests at `count` per `period` seconds; both are more than 0. 0 where it is below one. */
+/** Whole nanoseconds between two requests at `count` per `period` seconds; both are above 0. Less than 1 ns gives 0. */
 export function intervalOf(count: Integer, period: Integer): Integer {
   if (typeof count === 'number' && typeof period === 'number' && period <= LONGEST_EXACT_SECONDS) {
     return Math.floor((period * NS_PER_SECOND) / count)

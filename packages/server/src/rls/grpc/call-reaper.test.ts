@@ -8,12 +8,12 @@ import { started } from '../../fixtures/rls/started.ts'
 
 const OVER = '4: the time for this request is over'
 
-test('who sends headers and no message is told that its time is over', async () => {
+test('a call without a message ends with DEADLINE_EXCEEDED', async () => {
   const stream = rawCall(rawSession(await started(undefined, { patienceMs: 20 })))
   expect((await outcomeOf(stream)).grpc).toBe(OVER)
 })
 
-test('who sends a message byte by byte is told so, too', async () => {
+test('a call whose message arrives byte by byte ends with DEADLINE_EXCEEDED, too', async () => {
   const stream = rawCall(rawSession(await started(undefined, { patienceMs: 20 })))
   const outcome = outcomeOf(stream)
   const trickle = setInterval(() => stream.write(Buffer.alloc(1)), 5)
@@ -21,20 +21,20 @@ test('who sends a message byte by byte is told so, too', async () => {
   clearInterval(trickle)
 })
 
-test('a service that never answers is not waited for, though its caller would wait', async () => {
+test('a call that the service never answers ends with DEADLINE_EXCEEDED, even if its caller would wait', async () => {
   const stream = rawCall(rawSession(await started(() => new Promise(() => {}), { patienceMs: 20 })))
   stream.end(GOOD_FRAME)
   expect((await outcomeOf(stream)).grpc).toBe(OVER)
 })
 
-test('who does not read its answer loses it', async () => {
+test('a call whose caller does not read the answer is reset', async () => {
   const server = await started(undefined, { patienceMs: 100 })
   const stream = rawCall(rawSession(server, { initialWindowSize: 0 }))
   stream.end(GOOD_FRAME)
   expect(await outcomeOf(stream)).toMatchObject({ http: 200, grpc: undefined, rstCode: constants.NGHTTP2_CANCEL })
 })
 
-test('who watches the health may do so for as long as it likes', async () => {
+test('a health watch may stay open for ever', async () => {
   const server = await started(undefined, { patienceMs: 100 })
   const watch = rawCall(rawSession(server), { ':path': '/grpc.health.v1.Health/Watch' })
   watch.end(framed(Buffer.alloc(0)))
@@ -45,21 +45,21 @@ test('who watches the health may do so for as long as it likes', async () => {
   expect(watch.closed).toBe(false)
 })
 
-test('who says nothing at all is cut off', async () => {
+test('a connection that does not answer pings is closed', async () => {
   const server = await started(undefined, { keepaliveMs: 10 })
   const socket = connect(server.port, '127.0.0.1')
   socket.resume()
   await once(socket, 'close')
 })
 
-test('who is there but has nothing to ask stays', async () => {
+test('an idle connection that answers pings stays open', async () => {
   const server = await started(undefined, { keepaliveMs: 100 })
   const session = rawSession(server)
   for (let pings = 0; pings < 3; pings++) await once(session, 'ping')
   expect(await served(session)).toBe('0: ')
 })
 
-test('who asks whether the server is there is told', async () => {
+test('the server answers pings', async () => {
   const client = clientOf(await started(), undefined, {
     'grpc.keepalive_time_ms': 5,
     'grpc.keepalive_timeout_ms': 1000,

@@ -10,7 +10,7 @@ export interface CallLimits {
 const LONGEST_ROUND_MS = 1000
 const ROUNDS_PER_PATIENCE = 4
 
-/** Ends calls that take too long, and connections whose other end is gone. */
+/** Ends calls that take too long, and connections that do not answer pings. */
 export class CallReaper {
   private readonly calls: NodeJS.Timeout
   private readonly pings: NodeJS.Timeout

@@ -17,7 +17,7 @@ const REQUEST_HEADERS = {
 const OVER = '4: the time for this request is over'
 
 describe('the rest of a request', () => {
-  test('that is too large is not waited for', async () => {
+  test('is not awaited if the request is too large', async () => {
     const stream = rawCall(rawSession(await started(undefined, { maxMessageBytes: 1000 })))
     const outcome = outcomeOf(stream)
     stream.write(Buffer.alloc(2000))
@@ -27,7 +27,7 @@ describe('the rest of a request', () => {
     })
   })
 
-  test('for a method that is not there is not waited for', async () => {
+  test('is not awaited if the method does not exist', async () => {
     const stream = rawCall(rawSession(await started()), { ':path': '/nothing' })
     expect((await outcomeOf(stream)).grpc).toBe('12: there is no method of this name')
   })
@@ -36,7 +36,7 @@ describe('the rest of a request', () => {
 test.each([
   ['CANCEL', constants.NGHTTP2_CANCEL],
   ['INTERNAL_ERROR', constants.NGHTTP2_INTERNAL_ERROR],
-])('a request that is broken off with %s is not decided, though all of its message was there', async (_, code) => {
+])('a request that is reset with %s is not decided, even if its whole message has arrived', async (_, code) => {
   let asked = 0
   const server = await started(() => {
     asked++
@@ -68,7 +68,7 @@ test.each([
   ['a good request', {}],
   ['no method', { ':path': '/nothing' }],
   ['no gRPC', { 'content-type': 'text/plain' }],
-])('a stream that is gone as soon as it is there breaks nothing: %s', async (_, headers) => {
+])('a stream that is reset as soon as it is open breaks nothing: %s', async (_, headers) => {
   const server = await started()
   const socket = connect(server.port, '127.0.0.1')
   const start = http2.frame(http2.HEADERS, http2.END_HEADERS, 1, headerBlock({ ...REQUEST_HEADERS, ...headers }))
@@ -79,7 +79,7 @@ test.each([
   socket.destroy()
 })
 
-test('an answer for somebody who has gone goes nowhere, and nothing breaks', async () => {
+test('an answer to a caller that has gone is dropped without an error', async () => {
   const heard: unknown[] = []
   const { shouldRateLimit, asked, letGo } = holding()
   const session = rawSession(await started(shouldRateLimit, { onError: error => heard.push(error) }))
@@ -94,7 +94,7 @@ test('an answer for somebody who has gone goes nowhere, and nothing breaks', asy
 })
 
 describe('the deadline of a caller', () => {
-  test('ends the wait for a service that is too slow, and its answer comes to nothing', async () => {
+  test('ends the wait for a slow service, whose answer is then dropped', async () => {
     const { shouldRateLimit, letGo } = holding()
     const stream = rawCall(rawSession(await started(shouldRateLimit)), { 'grpc-timeout': '20m' })
     stream.end(GOOD_FRAME)
@@ -102,7 +102,7 @@ describe('the deadline of a caller', () => {
     letGo()
   })
 
-  test('and the answer may come together, and one of them is given', async () => {
+  test('may come together with the answer, and the caller gets one of the two', async () => {
     const heard: unknown[] = []
     const inAWhile = () => new Promise<typeof PASSED>(resolve => setTimeout(resolve, 20, PASSED))
     const session = rawSession(await started(inAWhile, { onError: error => heard.push(error) }))
@@ -115,7 +115,7 @@ describe('the deadline of a caller', () => {
     expect(heard).toEqual([])
   })
 
-  test('may be further off than any timer goes', async () => {
+  test('may be further off than the longest timer', async () => {
     const inAWhile = () => new Promise<typeof PASSED>(resolve => setTimeout(resolve, 20, PASSED))
     const stream = rawCall(rawSession(await started(inAWhile)), { 'grpc-timeout': '99999999H' })
     stream.end(GOOD_FRAME)
@@ -123,7 +123,7 @@ describe('the deadline of a caller', () => {
   })
 })
 
-describe('nothing is kept of a call', () => {
+describe('the server forgets a call', () => {
   async function callsOf(method: Method) {
     const errors: unknown[] = []
     const onError = (error: unknown) => errors.push(error)
@@ -147,7 +147,7 @@ describe('nothing is kept of a call', () => {
     expect([await served(session), context.open.all().length]).toEqual([grpc, 0])
   })
 
-  test('that goes on by itself', async () => {
+  test('that its method answers through the call', async () => {
     const { context, session } = await callsOf((message, call) => void call.send(message))
     const stream = rawCall(session)
     stream.end(GOOD_FRAME)
@@ -155,7 +155,7 @@ describe('nothing is kept of a call', () => {
     expect(context.open.all().length).toBe(0)
   })
 
-  test('whose caller goes before its answer leaves', async () => {
+  test('whose caller goes before the answer is sent', async () => {
     const { errors, session } = await callsOf((_, call) => {
       queueMicrotask(() => call.expire(Infinity, 0))
       return Buffer.alloc(5)
@@ -166,7 +166,7 @@ describe('nothing is kept of a call', () => {
     expect([stream.rstCode, errors]).toEqual([constants.NGHTTP2_CANCEL, []])
   })
 
-  test('whose caller has gone, when somebody looks', async () => {
+  test('whose caller has gone, at the next sweep', async () => {
     let asked = 0
     const { context, session } = await callsOf(() => (asked++ === 0 ? new Promise(() => {}) : Buffer.alloc(5)))
     const stream = rawCall(session)

@@ -15,7 +15,7 @@ async function holdingServer() {
   return { server: await started(shouldRateLimit), asked, letGo }
 }
 
-test('what has come in is answered after the server has begun to close', async () => {
+test('a call that came in before the close is answered', async () => {
   const { server, asked, letGo } = await holdingServer()
   const answer = call(clientOf(server))
   await asked
@@ -25,7 +25,7 @@ test('what has come in is answered after the server has begun to close', async (
   await closed
 })
 
-test('clients are told to go, up to which call they are served, and lose their connection after it', async () => {
+test('GOAWAY names the last call that is served, and the connection closes after that call', async () => {
   const { server, asked, letGo } = await holdingServer()
   const session = rawSession(server)
   const stream = rawCall(session)
@@ -41,7 +41,7 @@ test('clients are told to go, up to which call they are served, and lose their c
   expect(session.closed).toBe(true)
 })
 
-test('nobody new gets in', async () => {
+test('a closing server accepts no new connection', async () => {
   const { server, asked, letGo } = await holdingServer()
   const answer = call(clientOf(server))
   await asked
@@ -54,14 +54,14 @@ test('nobody new gets in', async () => {
   await closed
 })
 
-test('an idle connection does not hold it up', async () => {
+test('an idle connection does not delay the close', async () => {
   const server = await started()
   const client = clientOf(server)
   expect(await call(client)).toMatchObject({ overallCode: 1 })
   await server.close(Infinity)
 })
 
-test('an answer that never comes holds it up no longer than it may', async () => {
+test('an answer that never comes delays the close no longer than the grace', async () => {
   const { server, asked } = await holdingServer()
   const answer = call(clientOf(server))
   await asked
@@ -69,7 +69,7 @@ test('an answer that never comes holds it up no longer than it may', async () =>
   expect(await answer).toMatch(/^(UNAVAILABLE|INTERNAL|CANCELLED)/)
 })
 
-test('a connection whose handshake ends after it has begun to close does not hold it up', async () => {
+test('a TLS handshake that ends after the close has begun does not delay it', async () => {
   const own = ownCertificate()
   const server = await started(undefined, { tls: own })
   const socket = connect(server.port, '127.0.0.1')
@@ -85,7 +85,7 @@ test('a connection whose handshake ends after it has begun to close does not hol
   await closed
 })
 
-test('it can be closed twice', async () => {
+test('a server can be closed twice', async () => {
   const server = await started()
   await Promise.all([server.close(), server.close()])
   await server.close()

@@ -5,7 +5,7 @@ import { started } from '../../fixtures/rls/started.ts'
 
 const concat = (...parts: (Buffer | readonly number[])[]) => Buffer.concat(parts.map(part => Buffer.from(part)))
 
-test('a message is whole however it is cut', async () => {
+test('a message arrives whole however it is cut into chunks', async () => {
   const session = rawSession(await started())
   for (let size = 1; size <= GOOD_FRAME.length; size += 6) {
     const stream = rawCall(session)
@@ -77,7 +77,7 @@ test.each<[what: string, body: Buffer, headers: Record<string, string>, grpc: st
   expect(await served(session)).toBe('0: ')
 })
 
-test('an unknown encoding is answered with those that are known', async () => {
+test('a call with an unknown encoding gets the list of the known ones', async () => {
   const stream = rawCall(rawSession(await started()), { 'grpc-encoding': 'br' })
   stream.end(GOOD_FRAME)
   expect((await outcomeOf(stream)).headers['grpc-accept-encoding']).toBe('identity,gzip')

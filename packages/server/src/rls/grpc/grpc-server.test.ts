@@ -33,7 +33,7 @@ const LIMITED_TO_ENVOY = {
   ],
 }
 
-test('the service is asked what the client asked, and the client told what the service said', async () => {
+test('the request reaches the service unchanged, and the answer reaches the client unchanged', async () => {
   const asked: RateLimitRequest[] = []
   const server = await started(request => {
     asked.push(request)
@@ -65,12 +65,12 @@ test('the service is asked what the client asked, and the client told what the s
   ])
 })
 
-test('the service may take its time', async () => {
+test('the service may answer later', async () => {
   const server = await started(() => new Promise(resolve => setImmediate(resolve, LIMITED)))
   expect(await call(clientOf(server))).toMatchObject(LIMITED_TO_ENVOY)
 })
 
-test('each of five hundred calls at once gets its own answer, in whatever order they come', async () => {
+test('each of five hundred calls at once gets its own answer, in whatever order the answers come', async () => {
   const waiting: (() => void)[] = []
   const server = await started(({ hitsAddend }) => {
     const answer: RateLimitResponse = { overall: 1, statuses: [{ code: 1, limitRemaining: hitsAddend }] }
@@ -88,7 +88,7 @@ test('each of five hundred calls at once gets its own answer, in whatever order 
   }
 })
 
-test('a compressed request is as good as any', async () => {
+test('a compressed request is answered like any other', async () => {
   const client = clientOf(await started(), undefined, {
     'grpc.default_compression_algorithm': compressionAlgorithms.gzip,
   })
@@ -105,7 +105,7 @@ describe('an error', () => {
     [new Error('the password is swordfish'), 'INTERNAL: the request could not be answered'],
     [Object.assign(new Error('all is well'), { grpc: 'OK' }), 'INTERNAL: the request could not be answered'],
     [undefined, 'INTERNAL: the request could not be answered'],
-  ])('of the service is told if it is meant to be: %s', async (thrown, told) => {
+  ])('of the service reaches the caller only if it has a gRPC status: %s', async (thrown, told) => {
     const heard: unknown[] = []
     const onError = (error: unknown) => heard.push(error)
     const throwing = await started(
@@ -120,7 +120,7 @@ describe('an error', () => {
     expect(heard).toEqual(told.startsWith('INTERNAL') ? [thrown, thrown] : [])
   })
 
-  test('of the service that is an answer it cannot give is heard of, too', async () => {
+  test('is reported if the service gives an invalid answer, too', async () => {
     const heard: unknown[] = []
     const server = await started(async () => null as unknown as RateLimitResponse, { onError: e => heard.push(e) })
     expect(await call(clientOf(server))).toBe('INTERNAL: the request could not be answered')
@@ -140,7 +140,7 @@ describe('an error', () => {
       { ...REQUEST, domain: 'd'.repeat(300_000) },
       'RESOURCE_EXHAUSTED: expected a message of at most 262144 bytes',
     ],
-  ])('answers %s, the service is not asked, and the next call is served', async (_, request, told) => {
+  ])('answers %s without asking the service, and the next call is served', async (_, request, told) => {
     let asked = 0
     const server = await started(() => {
       asked++
@@ -169,17 +169,17 @@ describe('over TLS', () => {
   const own = ownCertificate()
   const [theirs, strangers] = [ownCertificate(), ownCertificate()]
 
-  test('the same answer comes', async () => {
+  test('calls are answered', async () => {
     const server = await started(() => LIMITED, { tls: own })
     expect(await call(clientOf(server, credentials.createSsl(own.cert), AS_NAMED))).toMatchObject(LIMITED_TO_ENVOY)
   })
 
-  test('a client in clear gets nothing', async () => {
+  test('an unencrypted client gets no answer', async () => {
     const server = await started(() => LIMITED, { tls: own })
     expect(await call(clientOf(server))).toMatch(/^UNAVAILABLE/)
   })
 
-  test('only a client with a certificate gets in where one is asked for', async () => {
+  test('with `ca`, only a client with a certificate is served', async () => {
     let asked = 0
     const count = () => {
       asked++
@@ -209,7 +209,7 @@ describe('to start', () => {
     )
   })
 
-  test('fails where somebody else listens', async () => {
+  test('fails if another server has the port', async () => {
     const { port } = await started()
     await expect(startGrpc({ service, port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })

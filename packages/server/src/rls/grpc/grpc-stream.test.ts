@@ -23,7 +23,7 @@ test.each<[headers: Record<string, string>, http: number]>([
   [{ ':method': 'GET' }, 405],
   [{ 'content-type': 'application/grpc+proto' }, 200],
   [{ 'content-type': 'application/grpc;charset=utf-8' }, 200],
-])('what is not gRPC is told so in HTTP: %o', async (headers, http) => {
+])('a request that is not gRPC gets an HTTP error: %o', async (headers, http) => {
   const stream = rawCall(rawSession(await started()), headers)
   if (headers[':method'] !== 'GET') stream.end(GOOD_FRAME)
   expect((await outcomeOf(stream)).http).toBe(http)
@@ -32,7 +32,7 @@ test.each<[headers: Record<string, string>, http: number]>([
 test.each([
   ['too long', { 'x-long': 'x'.repeat(20_000) }],
   ['too many', Object.fromEntries(Array.from({ length: 110 }, (_, i) => [`x-${i}`, 'x']))],
-])('headers that are %s cost their sender the stream', async (_, headers) => {
+])('headers that are %s reset the stream', async (_, headers) => {
   const session = rawSession(await started())
   await once(session, 'remoteSettings') // that is, when it has been told how long they may be
   const stream = rawCall(session, headers)
@@ -41,7 +41,7 @@ test.each([
   expect(await served(session)).toBe('0: ')
 })
 
-test('more streams at once than are allowed are refused unasked, and the others served', async () => {
+test('streams beyond the allowed number are refused without a decision, and the others are served', async () => {
   const { shouldRateLimit, asked, letGo } = holding(2)
   const session = rawSession(await started(shouldRateLimit, { maxConcurrentStreams: 2 }))
   // Before it knows better, a client takes it that there is no limit.
@@ -60,7 +60,7 @@ test.each([
   ['HTTP/1.1', 'GET / HTTP/1.1\r\n\r\n'],
   ['TLS', '\x16\x03\x01\x02\x00\x01\x00'],
   ['nothing', '\0'.repeat(100)],
-])('who speaks %s is cut off, and nobody else', async (_, text) => {
+])('a client that speaks %s is cut off, and no other client is', async (_, text) => {
   const server = await started()
   const socket = connect(server.port, '127.0.0.1')
   socket.on('error', () => {})

@@ -23,14 +23,17 @@ async function asking(
   })
 }
 
-test.each(['Bearer a-check-token', 'Bearer an-operator'])('%s may ask', async authorization => {
+test.each(['Bearer a-check-token', 'Bearer an-operator'])('a call with %s is answered', async authorization => {
   expect(await asking(authorization)).toMatchObject({ overallCode: 1 })
 })
 
-test.each([undefined, 'Bearer another', 'a-check-token', 'Bearer '])('%s may not', async authorization => {
-  expect(await asking(authorization)).toMatch(/^UNAUTHENTICATED: expected authorization: Bearer/)
-})
+test.each([undefined, 'Bearer another', 'a-check-token', 'Bearer '])(
+  'a call with %s is refused',
+  async authorization => {
+    expect(await asking(authorization)).toMatch(/^UNAUTHENTICATED: expected authorization: Bearer/)
+  },
+)
 
-test('health is told to everybody', async () => {
+test('health checks need no token', async () => {
   expect(await asking(undefined, healthService.Check!, { service: '' })).toMatchObject({ status: 'SERVING' })
 })

@@ -46,7 +46,7 @@ test.each([
   await closed
 })
 
-test('while it closes, a check that had begun finds it not serving', async () => {
+test('a check that began before the close reports NOT_SERVING', async () => {
   const server = await started()
   const stream = rawCall(rawSession(server), { ':path': CHECK.path })
   const outcome = outcomeOf(stream)
@@ -59,7 +59,7 @@ test('while it closes, a check that had begun finds it not serving', async () =>
   await closed
 })
 
-test('a watcher that has left is told nothing more', () => {
+test('a watcher that has left gets no more updates', () => {
   const health = new Health()
   const heard: string[] = []
   const leaving = new Map<string, () => void>()

@@ -10,7 +10,7 @@ function call(): GrpcCall {
   return link as GrpcCall
 }
 
-test('those that were added and not deleted are there, whichever went first', () => {
+test('the list has the calls that were added and not deleted, in whatever order others were deleted', () => {
   const [a, b, c] = [call(), call(), call()]
   for (const order of [
     [a, b, c],
@@ -32,7 +32,7 @@ test('those that were added and not deleted are there, whichever went first', ()
   }
 })
 
-test('one that is deleted twice, or was never there, leaves the others alone', () => {
+test('deleting a call twice, or one that is not in the list, leaves the others alone', () => {
   const open = new OpenCalls()
   const [a, b, stranger] = [call(), call(), call()]
   open.add(a)
