@@ -1,4 +1,4 @@
-/** Starts several things at once. If one of them fails, those that did start are stopped, and nothing is left behind. */
+/** Starts several things at once. If one of them fails, the others are stopped. */
 export async function allOrNone<T extends { stop(): Promise<void> }>(starting: readonly Promise<T>[]): Promise<T[]> {
   const outcomes = await Promise.allSettled(starting)
   const started = outcomes.flatMap(outcome => (outcome.status === 'fulfilled' ? [outcome.value] : []))

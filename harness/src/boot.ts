@@ -11,13 +11,13 @@ const READY_WITHIN_MS = 5000
 export interface Boot {
   program: string
   dir: string
-  /** Asked of the system if not given. */
+  /** A free port of the system if missing. */
   port?: number | undefined
   argsFor: (port: number) => readonly string[]
   env?: Readonly<Record<string, string>> | undefined
 }
 
-/** A Redis process that answers. If the port is taken, it waits for the one asked for, or takes another. */
+/** Starts Redis and resolves when it answers. If the port is taken, waits for it if it was given, else takes another. */
 export async function boot(how: Boot): Promise<{ child: OwnProcess; port: number }> {
   const { program, dir, port: wanted, argsFor, env } = how
   const deadline = performance.now() + READY_WITHIN_MS
@@ -37,13 +37,13 @@ export async function boot(how: Boot): Promise<{ child: OwnProcess; port: number
   }
 }
 
-/** By pid, because a stranger on the same port would answer a PING just as well. */
+/** Checks the pid, because another server on the same port would answer a PING, too. */
 async function answersAs({ pid }: OwnProcess, port: number): Promise<boolean> {
   try {
     const info = await ask({ host: LOOPBACK, port }, ['INFO', 'server'], 250)
     return String(info).includes(`process_id:${pid}\r\n`)
   } catch (error) {
-    // A server that wants a password is up.
+    // A server that asks for a password is up.
     return /^NOAUTH/.test((error as Error).message)
   }
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startWebServer, type WebServer } from './web-server.ts'
 
-/** Starts Caddy with a Caddyfile for its port. Everything it writes goes into a temporary folder. */
+/** Starts Caddy with a Caddyfile for its port. Caddy writes only into a temporary folder. */
 export function startCaddy(site: (port: number) => string): Promise<WebServer> {
   return startWebServer((dir, port, socket) => {
     const [own, file] = [join(dir, 'site.Caddyfile'), join(dir, 'Caddyfile')]

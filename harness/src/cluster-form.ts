@@ -7,13 +7,13 @@ export async function formCluster(nodes: readonly ClusterNode[], primaries: numb
   const shareStart = (i: number) => Math.round((i * SLOTS) / primaries)
   await Promise.all(
     nodes.map(async (node, i) => {
-      // Epochs that differ from the start spare the nodes the settling of collisions.
+      // With different epochs from the start, the nodes have no epoch collisions to resolve.
       await node.command('CLUSTER', 'SET-CONFIG-EPOCH', String(i + 1))
       if (i >= primaries) return
       await node.command('CLUSTER', 'ADDSLOTSRANGE', String(shareStart(i)), String(shareStart(i + 1) - 1))
     }),
   )
-  // Every pair, because hearing of each other by gossip alone takes seconds.
+  // Introduce every pair: by gossip alone, nodes take seconds to learn of each other.
   await Promise.all(nodes.flatMap((node, i) => nodes.slice(i + 1).map(other => meet(node, other))))
   await until('all nodes know each other', async () => {
     const views = await Promise.all(nodes.map(viewFrom))

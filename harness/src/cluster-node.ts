@@ -2,10 +2,10 @@ import { LOOPBACK } from './boot.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 
 export interface ClusterNode extends RedisServer {
-  /** The name the cluster knows it by. */
+  /** Its name in the cluster. */
   readonly id: string
   readonly busPort: number
-  /** As the node sees itself now: failovers change it. */
+  /** Asks the node for its current role, which failovers change. */
   role(): Promise<'primary' | 'replica'>
 }
 
@@ -14,13 +14,13 @@ export interface NodeOptions {
   args: readonly string[]
 }
 
-/** A server in cluster mode that knows no other node yet. */
+/** Starts a server in cluster mode that knows no other node yet. */
 export async function startNode({ nodeTimeoutMs, args }: NodeOptions): Promise<ClusterNode> {
   const server = await startRedis({
     args: port => [
       ...['--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf', '--cluster-announce-ip', LOOPBACK],
       ...['--cluster-port', String(busPortOf(port)), '--cluster-node-timeout', String(nodeTimeoutMs)],
-      // A replica stands for election however long it has not heard from its primary.
+      // 0: a replica may stand for election however long ago it heard from its primary.
       ...['--cluster-replica-validity-factor', '0'],
       ...args,
     ],
@@ -35,7 +35,7 @@ export async function startNode({ nodeTimeoutMs, args }: NodeOptions): Promise<C
   })
 }
 
-/** Redis takes 10000 more than the port, but ports that the system hands out are often too high for that. */
+/** By default Redis adds 10,000 to the port, but free ports of the system are often too high for that. */
 function busPortOf(port: number): number {
   return port > 20_000 ? port - 10_000 : port + 10_000
 }

@@ -2,7 +2,7 @@ import type { ClusterNode } from './cluster-node.ts'
 
 export const SLOTS = 16_384
 
-/** One line of CLUSTER NODES: what the node that was asked believes of another one or of itself. */
+/** One line of CLUSTER NODES: what a node believes of another node or of itself. */
 export interface NodeView {
   id: string
   flags: readonly string[]
@@ -36,7 +36,7 @@ function parseLine(line: string): NodeView {
   }
 }
 
-/** The node that says of itself that it serves the slot; after a failover an old primary may say so, too, for a while. */
+/** The node that claims the slot. After a failover the old primary may claim it, too: the newest epoch wins. */
 export async function ownerOf(slot: number, nodes: readonly ClusterNode[]): Promise<ClusterNode | undefined> {
   const claims = await Promise.allSettled(
     nodes
@@ -49,7 +49,7 @@ export async function ownerOf(slot: number, nodes: readonly ClusterNode[]): Prom
   return owners.sort((a, b) => b.self.epoch - a.self.epoch)[0]?.node
 }
 
-/** Whether all nodes that are up say the same, find the cluster in order, and have their replication going. */
+/** Whether all nodes that are up agree, report the cluster as ok, and replicate. */
 export async function isSettled(nodes: readonly ClusterNode[]): Promise<boolean> {
   const up = nodes.filter(node => node.isUp)
   const upIds = new Set(up.map(node => node.id))

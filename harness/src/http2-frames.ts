@@ -1,4 +1,4 @@
-/** HTTP/2 frames, for what a client library would not send. */
+/** Builds HTTP/2 frames, for tests that send bytes which no client library would send. */
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 
 export const FRAME_HEAD = 9
@@ -10,11 +10,11 @@ export const PING = 6
 export const GOAWAY = 7
 export const WINDOW_UPDATE = 8
 
-/** Of DATA and HEADERS. */
+/** A flag of DATA and HEADERS. */
 export const END_STREAM = 1
-/** Of SETTINGS and PING. */
+/** A flag of SETTINGS and PING. */
 export const ACK = 1
-/** Of HEADERS. */
+/** A flag of HEADERS. */
 export const END_HEADERS = 4
 
 export function frame(type: number, flags: number, stream = 0, payload: Uint8Array = Buffer.alloc(0)): Buffer {

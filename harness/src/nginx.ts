@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { startWebServer, type WebServer } from './web-server.ts'
 
 /**
- * Starts nginx with what would stand in its conf.d, for the port that it gets. All that it writes goes into a folder of
- * its own; `files` stand beside, text by name. One process, under the user that runs it: with a master and workers, ending
- * one by force would leave the others.
+ * Starts nginx. `site` returns the configuration that would be in conf.d, for the given port. nginx writes only into a
+ * folder of its own, which also holds `files` (text by name). It is one process: killing a master would
+ * leave its workers behind.
  */
 export function startNginx(
   site: (port: number) => string,

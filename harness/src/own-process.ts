@@ -6,11 +6,11 @@ import { join } from 'node:path'
 export interface OwnProcess {
   readonly pid: number
   readonly isRunning: boolean
-  /** What it printed so far. */
+  /** The output so far. */
   output(): string
   /** Does nothing once the process has ended: another process may have its pid by then. */
   signal(name: NodeJS.Signals): void
-  /** SIGKILL, which also ends a stopped process, and then until it is gone. */
+  /** Sends SIGKILL, which also ends a stopped process, and resolves when the process is gone. */
   kill(): Promise<void>
 }
 
@@ -22,7 +22,7 @@ process.on('exit', () => {
   for (const folder of folders) removeFolder(folder)
 })
 
-/** Starts a program that never outlives this process and never keeps it alive either. Its output goes to `logFile`. */
+/** Starts a program that ends with this process and does not keep it alive. Its output goes to `logFile`. */
 export function startProcess(
   command: string,
   args: readonly string[],
@@ -70,8 +70,8 @@ export function startProcess(
 let prefix: readonly string[] | undefined
 
 /**
- * The exit handler above does not run when a signal ends us, and that is how vitest ends its workers. On Linux the
- * kernel can do it: setpriv asks for SIGKILL at the parent's death, then becomes the program, under the same pid.
+ * vitest ends its workers by a signal, and then the exit handler above does not run. On Linux the kernel can end the
+ * program instead: setpriv asks for SIGKILL at the parent's death, then becomes the program under the same pid.
  */
 function dyingWithUs(): readonly string[] {
   const wish = ['setpriv', '--pdeathsig', 'KILL']

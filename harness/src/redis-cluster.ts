@@ -8,9 +8,9 @@ import { until } from './until.ts'
 export interface ClusterOptions {
   primaries?: number
   replicas?: number
-  /** After this long without an answer a node is suspected; a failover takes about twice that and a second. */
+  /** A node is suspected after this long without an answer. A failover takes about twice as long plus a second. */
   nodeTimeoutMs?: number
-  /** For every node's command line. */
+  /** Further arguments for every node. */
   args?: readonly string[]
 }
 
@@ -20,14 +20,14 @@ export interface RedisCluster {
   /** The primary that serves the slot. While there is none, waits for one. */
   nodeOf(slot: number): Promise<ClusterNode>
   migrateSlot(slot: number, to: ClusterNode, options?: Partial<Pick<SlotMove, 'keysPerStep' | 'onStep'>>): Promise<void>
-  /** Comes back with the dead node at once, before anybody has noticed. */
+  /** Kills the primary of the slot and resolves to it at once, before the other nodes have noticed. */
   killPrimaryOf(slot: number): Promise<ClusterNode>
-  /** Waits until all nodes that are up agree that the cluster is in order, without those that are not. */
+  /** Waits until all nodes that are up agree that the cluster is in order. */
   settled(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts a real cluster; it takes two seconds, for so long a new primary refuses to serve. */
+/** Starts a real cluster. This takes two seconds, because a new primary refuses to serve for that long. */
 export async function startCluster({
   primaries = 3,
   replicas = 3,

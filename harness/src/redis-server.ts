@@ -8,15 +8,15 @@ export interface RedisOptions {
   /** By default `redis-server`. */
   program?: string
   port?: number
-  /** More of the command line, such as `['--maxmemory', '2mb']`; as a function when it depends on the port. */
+  /** Further arguments, such as `['--maxmemory', '2mb']`, or a function of the port that returns them. */
   args?: readonly string[] | ((port: number) => readonly string[])
-  /** The text of a configuration file, for what must be in one: a sentinel keeps its memory there. */
+  /** The text of a configuration file. A sentinel needs one, since it saves its state there. */
   config?: string
-  /** Besides the environment of this process. */
+  /** Variables to add to the environment of this process. */
   env?: Readonly<Record<string, string>>
-  /** Listen on a unix socket, too. */
+  /** Whether to listen on a unix socket, too. */
   unixSocket?: boolean
-  /** A folder of the caller's, which stays. By default one that goes with the server. */
+  /** The caller's folder, which stays. By default the server has a folder of its own, which is removed with it. */
   dir?: string
 }
 
@@ -26,21 +26,21 @@ export interface RedisServer {
   /** The unix socket, if asked for. */
   readonly path: string | undefined
   readonly pid: number
-  /** Running and not paused. */
+  /** Whether it runs and is not paused. */
   readonly isUp: boolean
-  /** One command over a connection of its own; bounded at 5 s. An error reply rejects as `RespError`. */
+  /** Sends one command over a new connection, for at most 5 s. An error reply rejects as `RespError`. */
   command(...args: string[]): Promise<Reply>
-  /** SIGKILL: connections are reset, what was in memory is gone. */
+  /** Sends SIGKILL: connections are reset, and the data in memory is lost. */
   kill(): Promise<void>
-  /** SIGSTOP: connections stay and are accepted, nothing is answered. */
+  /** Sends SIGSTOP: connections stay, new ones are accepted, and no command is answered. */
   pause(): void
   resume(): void
-  /** A new process on the same port, whether or not the old one still ran. It starts empty unless data are kept. */
+  /** Starts a new process on the same port and ends the old one if it runs. It starts empty unless `keepData`. */
   restart(options?: { keepData?: boolean }): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts a Redis server on loopback, without persistence, and comes back when it answers. */
+/** Starts a Redis server on loopback, without persistence, and resolves when it answers. */
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
   const dir = options.dir ?? makeFolder()
   const path = options.unixSocket ? join(dir, 'redis.sock') : undefined
@@ -50,8 +50,8 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
   const argsFor = (port: number) => [
     ...(options.config === undefined ? [] : [configFile]),
     ...['--port', String(port), '--bind', LOOPBACK, '--dir', dir, '--save', '', '--appendonly', 'no'],
-    // Without the disk, a replica waits five seconds for company, then calls itself connected up to a second before
-    // it gets any writes: a failover in that second would lose them.
+    // In a diskless sync the primary waits five seconds for more replicas, and then a replica reports itself connected
+    // up to a second before it gets any writes: a failover in that second would lose them.
     ...['--repl-diskless-sync', 'no'],
     ...(path === undefined ? [] : ['--unixsocket', path]),
     ...(typeof args === 'function' ? args(port) : args),
@@ -93,7 +93,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
       if (keepData && child.isRunning) await command('SAVE')
       await child.kill()
       isPaused = false
-      // Replication leaves such a file, too.
+      // Replication writes this file, too.
       if (!keepData) rmSync(join(dir, 'dump.rdb'), { force: true })
       child = (await boot({ ...how, port })).child
     },

@@ -5,12 +5,12 @@ export type Address = { host: string; port: number } | { path: string }
 /** RESP2, with text as UTF-8. An error inside an array is a value; one that is the whole reply rejects. */
 export type Reply = string | number | null | RespError | Reply[]
 
-/** What the server answered with `-`; the message is the line as it came, such as `MOVED 3999 127.0.0.1:6381`. */
+/** An error reply of the server. The message is its line, such as `MOVED 3999 127.0.0.1:6381`. */
 export class RespError extends Error {
   override name = 'RespError'
 }
 
-/** One command over a new connection, so that no earlier reply, pause or restart affects it. */
+/** Sends one command over a new connection, so that no earlier reply, pause or restart affects it. */
 export function ask(address: Address, args: readonly string[], withinMs = 5000): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const socket = connect(address)

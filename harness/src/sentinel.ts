@@ -4,15 +4,15 @@ import { type RedisServer, startRedis } from './redis-server.ts'
 import { until } from './until.ts'
 
 export interface SentinelGroup {
-  /** What the sentinels call the group. */
+  /** The sentinels' name for the group. */
   readonly name: string
   /** The first one was the primary at the start. */
   readonly servers: readonly RedisServer[]
   /** Servers like any other: they can be killed, paused and asked. */
   readonly sentinels: readonly RedisServer[]
-  /** Whom the sentinels take for the primary; while they do not agree, waits until they do. */
+  /** The primary that all sentinels name. Waits until they agree. */
   primary(): Promise<RedisServer>
-  /** Kills the primary, or orders its replica to take over from it, and comes back with the new one. */
+  /** Kills the primary, or orders a failover to its replica, and resolves to the new primary. */
   failover(how?: 'kill' | 'order'): Promise<RedisServer>
   stop(): Promise<void>
 }
@@ -20,7 +20,7 @@ export interface SentinelGroup {
 const NAME = 'mymaster'
 const PATIENCE = { withinMs: 30_000, everyMs: 50 }
 
-/** Sentinels look around every few seconds by default. A stall of the machine must not make them tilt for half a minute. */
+/** Faster checks than by default, and no TILT: after a stall of the machine it would stop sentinels for half a minute. */
 const QUICK = ['INFO-PERIOD', '300', 'PUBLISH-PERIOD', '200', 'ASK-PERIOD', '200', 'TILT-PERIOD', '1000']
 
 /** Starts a primary, its replica and three sentinels, two of whom must agree. */
@@ -83,15 +83,16 @@ async function knowEachOther(sentinels: readonly RedisServer[]): Promise<boolean
 }
 
 /**
- * Orders a failover for as long as the sentinel that leads it names the old primary: it refuses while it takes no replica
- * for good, and gives up when a step takes too long. While one runs it says so, and nothing more happens.
+ * Orders a failover if the leading sentinel still names the old primary. Call it until that changes: the sentinel
+ * refuses while it considers no replica good, and gives up when a step takes too long. During a failover the order has no
+ * effect.
  */
 async function orderAway(old: RedisServer, sentinels: readonly RedisServer[]): Promise<void> {
   const leader = sentinels.find(({ isUp }) => isUp)!
   if ((await namedBy(leader)) === old.port) await leader.command('SENTINEL', 'FAILOVER', NAME)
 }
 
-/** The server all sentinels name, once it is a primary and the other, if it is up, follows it. Throws what is amiss. */
+/** The primary that all sentinels name and that the other server, if up, follows. Else throws the reason. */
 async function agreedPrimary(
   servers: readonly RedisServer[],
   sentinels: readonly RedisServer[],

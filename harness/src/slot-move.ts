@@ -4,14 +4,14 @@ export interface SlotMove {
   slot: number
   from: ClusterNode
   to: ClusterNode
-  /** All primaries: each of them has to hear of the new owner. */
+  /** All primaries, since each of them must learn the new owner. */
   primaries: readonly ClusterNode[]
   keysPerStep: number
-  /** Runs while the slot is between its owners: before the first step and after each, when clients get ASK. */
+  /** Called during the move, before the first step and after each one, when clients get ASK. */
   onStep?: (() => Promise<void> | void) | undefined
 }
 
-/** What `redis-cli --cluster reshard` does to one slot, in steps small enough to be looked at. */
+/** Moves one slot as `redis-cli --cluster reshard` does, with a callback between its steps. */
 export async function moveSlot({ slot, from, to, primaries, keysPerStep, onStep }: SlotMove): Promise<void> {
   const setSlot = (node: ClusterNode, state: string, id: string) =>
     node.command('CLUSTER', 'SETSLOT', String(slot), state, id)

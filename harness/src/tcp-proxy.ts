@@ -2,33 +2,33 @@ import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LOOPBACK } from './boot.ts'
 
-/** Up is towards the server, down is back to the client. */
+/** `up` is from the client to the server, `down` is back. */
 export type Direction = 'up' | 'down'
 
 export interface TcpProxy {
   readonly host: string
   readonly port: number
-  /** How long each chunk is on its way, in each direction: a round trip takes twice that. */
+  /** The delay of each chunk in each direction. A round trip takes twice as long. */
   latencyMs: number
-  /** Swallow all that is sent, or what goes one way: `'down'` lets a command be executed and loses its answer. */
+  /** Drops all bytes, or those of one direction. With `'down'` the server runs a command and its answer is lost. */
   drop: boolean | Direction
-  /** Not listening, so that new connections are refused; those that are open stay. */
+  /** Refuses new connections by not listening. Open connections stay. */
   refuse: boolean
-  /** Sees chunks as they come, which may split a reply anywhere. What it changes in a bulk string keeps the length. */
+  /** Changes chunks, which may split a reply anywhere. It must keep the length of bulk strings. */
   rewrite: ((chunk: Buffer, direction: Direction) => Buffer) | undefined
-  /** RST on both sides of every connection. */
+  /** Sends RST on both sides of every connection. */
   reset(): void
-  /** FIN at the end of one direction of every connection; the other goes on. */
+  /** Sends FIN in one direction of every connection. The other direction goes on. */
   halfClose(direction?: Direction): void
   /** Connections accepted so far, those still open, and the bytes delivered each way. */
   readonly counts: { readonly connections: number; readonly open: number; readonly up: number; readonly down: number }
   stop(): Promise<void>
 }
 
-/** The two sockets of a connection, by the direction of what is written to them: `up` leads to the server. */
+/** The two sockets of a connection, by the direction of the bytes written to them: `up` leads to the server. */
 type Pair = Readonly<Record<Direction, Socket>>
 
-/** A TCP proxy on loopback that can behave as badly as a network does. */
+/** Starts a TCP proxy on loopback that can fail in the ways that networks fail. */
 export async function startProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const pairs = new Set<Pair>()
   const counts = { connections: 0, up: 0, down: 0 }
@@ -50,12 +50,12 @@ export async function startProxy(target: { host: string; port: number }): Promis
   function carry(pair: Pair, direction: Direction): void {
     const to = pair[direction]
     const from = pair[direction === 'up' ? 'down' : 'up']
-    // One after the other, because chunks must not overtake each other when the latency is lowered.
+    // Deliver in order: without this, a chunk could overtake earlier ones when the latency is lowered.
     let last = Promise.resolve()
     const later = (deliver: () => void) => {
       const dueAt = performance.now() + proxy.latencyMs
       last = last.then(async () => {
-        // In a loop, because timers may fire a little early.
+        // A loop, because timers may fire a little early.
         while (performance.now() < dueAt) await sleep(Math.ceil(dueAt - performance.now()))
         if (to.writable && proxy.drop !== true && proxy.drop !== direction) deliver()
       })
@@ -85,7 +85,7 @@ export async function startProxy(target: { host: string; port: number }): Promis
   function listenAgain(): void {
     if (!refuse && !server.listening) server.listen(port, LOOPBACK)
   }
-  // While the port was free, an outgoing connection of another process may have taken it.
+  // An outgoing connection of another process may have taken the port while it was free, so try again.
   server.on('error', () => setTimeout(listenAgain, 10))
 
   const proxy: TcpProxy = {

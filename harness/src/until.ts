@@ -6,8 +6,8 @@ export interface UntilOptions {
 }
 
 /**
- * Asks again and again until the answer is neither false nor undefined, and gives up with the last reason in the
- * message. A check that throws is a no: servers that are coming up or going down refuse connections.
+ * Repeats a check until it returns neither false nor undefined. After a time it throws, with the last error in its
+ * message. A check that throws counts as false, because servers that start or stop refuse connections.
  */
 export async function until<T>(
   what: string,

@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort, LOOPBACK } from './boot.ts'
 import { makeFolder, removeFolder, startProcess } from './own-process.ts'
 
-/** A web server of the system, in front of a server of the tests. */
+/** An installed web server in front of a server of the tests. */
 export interface WebServer {
   readonly host: string
   readonly port: number
   readonly pid: number
-  /** What it printed so far. */
+  /** The output so far. */
   output(): string
   stop(): Promise<void>
 }
@@ -18,8 +18,8 @@ export interface WebServer {
 const READY_WITHIN_MS = 10_000
 
 /**
- * Starts a web server on loopback and comes back when it serves. `commandFor` writes its configuration into the folder;
- * it has to listen on the unix socket as well, by which it is known that the one on the port is ours.
+ * Starts a web server on loopback and resolves when it serves. `commandFor` writes the configuration into the folder.
+ * The server must also listen on the unix socket: an answer there proves that the server on the port is ours, too.
  */
 export async function startWebServer(
   commandFor: (dir: string, port: number, socket: string) => readonly string[],
@@ -43,7 +43,7 @@ export async function startWebServer(
     }
     await child.kill()
     const output = child.output()
-    // Another process may take the port after it was found free and before the server opens it.
+    // Another process may take the free port before the server opens it. Then try the next one.
     if (performance.now() >= deadline || !/address already in use/i.test(output)) {
       removeFolder(dir)
       throw new Error(`Not serving on port ${port}: ${command.join(' ')}\n${output.trim()}`)
