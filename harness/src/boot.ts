@@ -17,7 +17,9 @@ export interface Boot {
   env?: Readonly<Record<string, string>> | undefined
 }
 
-/** Starts Redis and resolves when it answers. If the port is taken, waits for it if it was given, else takes another. */
+/**
+ * Starts Redis and resolves when it answers. If the port is taken, waits for it if it was given, else takes another.
+ */
 export async function boot(how: Boot): Promise<{ child: OwnProcess; port: number }> {
   const { program, dir, port: wanted, argsFor, env } = how
   const deadline = performance.now() + READY_WITHIN_MS

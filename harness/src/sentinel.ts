@@ -20,7 +20,9 @@ export interface SentinelGroup {
 const NAME = 'mymaster'
 const PATIENCE = { withinMs: 30_000, everyMs: 50 }
 
-/** Faster checks than by default, and no TILT: after a stall of the machine it would stop sentinels for half a minute. */
+/**
+ * Faster checks than by default, and a TILT of 1 s instead of 30: sentinels rest in it after a stall of the machine.
+ */
 const QUICK = ['INFO-PERIOD', '300', 'PUBLISH-PERIOD', '200', 'ASK-PERIOD', '200', 'TILT-PERIOD', '1000']
 
 /** Starts a primary, its replica and three sentinels, two of whom must agree. */
@@ -84,8 +86,8 @@ async function knowEachOther(sentinels: readonly RedisServer[]): Promise<boolean
 
 /**
  * Orders a failover if the leading sentinel still names the old primary. Call it until that changes: the sentinel
- * refuses while it considers no replica good, and gives up when a step takes too long. During a failover the order has no
- * effect.
+ * refuses while it considers no replica good, and gives up when a step takes too long. During a failover the order has
+ * no effect.
  */
 async function orderAway(old: RedisServer, sentinels: readonly RedisServer[]): Promise<void> {
   const leader = sentinels.find(({ isUp }) => isUp)!
