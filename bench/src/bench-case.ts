@@ -7,7 +7,7 @@ export interface BenchCase {
 }
 
 export interface Suite {
-  /** Unless others are asked for. */
+  /** The defaults, if the command line does not set others. */
   readonly settings: Settings
   /** The packages it runs Sluice beside or through: a figure without their versions says little. */
   readonly packages: readonly string[]

@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Runs a module in a fresh process and returns what it handed to `answer`, if anything. What it prints is seen as
- * printed here. Bounded: after `limitMs` it is killed, and that is an error.
+ * Runs a module in a fresh process and returns the value that it passed to `answer`, if any. Its output appears as
+ * output of this process. After `limitMs` the process is killed, which is an error.
  */
 export function inChild(module: URL, args: readonly string[], limitMs: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
@@ -46,12 +46,12 @@ export function nextMessage<T>(child: ChildProcess): Promise<T> {
   })
 }
 
-/** Called in a child: hands the answer over and ends, even if a library has left timers running. */
+/** Called in a child. Sends the answer and exits, even if a library has left timers running. */
 export function answer(message: unknown): void {
   process.send?.(message, () => process.exit(0))
 }
 
-/** Called first in a child: ends it when its parent is gone. */
+/** Called first in a child. Ends it when its parent is gone. */
 export function endWithParent(): void {
   process.once('disconnect', () => process.exit(1))
 }

@@ -6,7 +6,7 @@ export function section(suite: string, circumstances: string, reports: readonly 
   return [head, ...reports.map(caseTable)].join('\n\n')
 }
 
-/** The page with this suite's part in place of the old one, or at the end. What is outside its marks stays. */
+/** The page with this suite's part in place of the old one, or at its end. Text outside its marks stays. */
 export function withSection(page: string, suite: string, text: string): string {
   const [start, end] = marksOf(suite)
   const part = `${start}\n${text}\n${end}`
@@ -45,7 +45,7 @@ function cellsOf(line: string): string[] {
     .map(cell => cell.trim())
 }
 
-/** Of `≈ 1.02` and `8,765,432` too. */
+/** The number in a cell, `≈ 1.02` and `8,765,432` included. */
 function numberIn(cell: string): number {
   return Number(cell.replace(/[≈,\s]/g, ''))
 }

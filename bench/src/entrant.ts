@@ -3,22 +3,22 @@ import type { Row } from './report.ts'
 import { median } from './statistics.ts'
 import { stolenSeconds, stolenShare } from './stolen.ts'
 
-/** A slice is run again, at most so often, while the host takes more than this share of it; the quietest counts. */
+/** A slice is repeated while the host takes more than this share of it. The attempt that lost the least counts. */
 const STOLEN = 0.04
 const ATTEMPTS = 5
 
-/** Makes `count` decisions and returns how many were admitted: nothing can be optimised away, and a wrong set-up shows. */
+/** Makes `count` decisions and returns how many passed, so that the compiler drops nothing and wrong set-ups show. */
 export type Run = (count: number) => number | Promise<number>
 
 export interface Contestant {
   readonly name: string
-  /** Usually one. With several sensible ways to call a library, the warm-up keeps the fastest, so that no peer is called badly. */
+  /** The sensible ways to call the library, usually one. The warm-up keeps the fastest, to be fair to every peer. */
   readonly ways: Readonly<Record<string, Run>>
-  /** Brings its state to where the timing starts; without it, a decision for every key does. */
+  /** Prepares the state for the timing. Without it, one decision for every key does. */
   readonly prepare?: () => Promise<void>
   /** Done before each slice, and not timed. */
   readonly getReady?: () => Promise<void>
-  /** What else a reader must know about its rounds; may be empty. */
+  /** A further note about the rounds for the reader; may be empty. */
   readonly remark?: () => string
 }
 
@@ -106,7 +106,7 @@ export class Entrant {
   }
 
   private async time(way: string, count: number, gauge?: Gauge): Promise<Slice> {
-    // Timers and the garbage of the contestant before do not belong to this slice.
+    // Timers and garbage of the previous contestant must not count in this slice.
     await turn()
     globalThis.gc?.({ type: 'minor' })
     await this.contestant.getReady?.()

@@ -8,7 +8,7 @@ interface Figure {
 
 const FLEXIBLE = /^rate-limiter-flexible(, each awaited)?$/
 
-/** By the mark of each in the README. A range is from the worst case of a suite to its best. */
+/** The figures by their mark in the README. A range is from the worst case of a suite to its best. */
 export const figures: Readonly<Record<string, Figure>> = {
   memory: {
     suite: 'memory',
@@ -57,7 +57,7 @@ export const figures: Readonly<Record<string, Figure>> = {
   },
 }
 
-/** The README with every figure that the page of benchmarks has measured. */
+/** The README with every figure taken from docs/benchmarks.md. */
 export function withFigures(readme: string, page: string): string {
   return Object.entries(figures).reduce((text, [mark, { suite, of }]) => {
     const tables = tablesOf(page, suite)

@@ -3,12 +3,12 @@ import type { Row } from './report.ts'
 import { median, medianRatio, spread } from './statistics.ts'
 
 export interface Field {
-  /** Called twice: Sluice also runs against itself, as two contestants that share nothing, and that gap is the noise. */
+  /** Called twice: Sluice also runs against itself as two separate contestants, and their gap is the noise. */
   readonly sluice: () => Contestant
   readonly peers?: readonly Contestant[]
-  /** Measured for scale, though not a rate limiter: a floor, a ceiling. */
+  /** Contestants that are no rate limiters and show the scale: a floor, a ceiling. */
   readonly references?: readonly Contestant[]
-  /** Decisions that touch every key once; made by everyone before anything is timed. */
+  /** How many decisions touch every key once. Every contestant makes them before the timing. */
   readonly fill: number
   readonly gauge?: Gauge
 }
@@ -20,25 +20,25 @@ export interface Settings {
   readonly against?: string
 }
 
-/** Rotated every round and reversed every other, so that every contestant runs first, last, in between and after each neighbour. */
+/** The order of a round: rotated each round and reversed every other, so that each contestant has every position. */
 export function orderOf<T>(items: readonly T[], round: number): T[] {
   const at = round % items.length
   const rotated = [...items.slice(at), ...items.slice(0, at)]
   return round % 2 === 0 ? rotated : rotated.reverse()
 }
 
-/** Runs everyone in alternating rounds in this process and returns the table's rows and the A/A spread. */
+/** Runs all contestants in alternating rounds in this process and returns the table's rows and the A/A spread. */
 export async function compare(field: Field, settings: Settings): Promise<{ rows: Row[]; aa: number }> {
   return ranked(await measure(field, settings), ({ rates }) => rates, 'more')
 }
 
-/** Runs everyone in alternating rounds in this process. */
+/** Runs all contestants in alternating rounds in this process. */
 export async function measure(field: Field, settings: Settings): Promise<readonly Measured[]> {
   const entrants: Entrant[] = []
   const enter = (role: Row['role'], contestant: Contestant) => entrants.push(new Entrant(role, contestant, field.gauge))
   enter('sluice', field.sluice())
   for (const peer of field.peers ?? []) enter('peer', peer)
-  // Not next to its twin, so that the A/A gap also holds what drifts within a round.
+  // Not next to its twin, so that the A/A gap also includes drift within a round.
   enter('again', field.sluice())
   for (const reference of field.references ?? []) enter('reference', reference)
 
@@ -55,8 +55,8 @@ export async function measure(field: Field, settings: Settings): Promise<readonl
 export type Measured = Pick<Entrant, 'role' | 'name' | 'rates' | 'readings' | 'note'>
 
 /**
- * The rounds of several processes as those of one: the engine compiles the same code differently from process to process. The
- * notes are those of the last.
+ * Joins the rounds of several processes, because the engine compiles the same code differently in each process. The
+ * notes are those of the last process.
  */
 export async function inSeveral(
   processes: number,

@@ -1,9 +1,9 @@
 import { mulberry32 } from './statistics.ts'
 
 /**
- * Which key each decision is for. The first `size` entries are every key once (the fill); after them come
- * pseudo-random ones, to which a cursor at the end returns. Precomputed, so that nobody pays for the randomness; the key
- * string itself is built anew for every decision by every contestant, as a server builds it from a request.
+ * The key of each decision. The first `size` entries are every key once (the fill). Pseudo-random ones follow, and a
+ * cursor at the end returns to their start. They are computed beforehand, so that no contestant pays for the
+ * randomness. Every contestant builds the key string anew for every decision, as a server builds it from a request.
  */
 export interface Keys {
   readonly size: number

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import type { Suite } from './bench-case.ts'
 import type { Settings } from './harness.ts'
 
-/** What a figure means nothing without: when, on which machine, with which versions, how long. */
+/** The circumstances of a figure: when, on which machine, with which versions, for how long. */
 export function circumstances(
   { rounds, sliceMs }: Settings,
   { packages, usesRedis }: Pick<Suite, 'packages' | 'usesRedis'>,
@@ -33,7 +33,7 @@ function redisVersion(): string {
 /** The version of a package as it is installed here. */
 export function versionOf(packageName: string): string {
   const require = createRequire(import.meta.url)
-  // Many packages do not export their package.json, so it is looked for where the package lies.
+  // Many packages do not export their package.json, so search for it in the folder of the package.
   for (let folder = dirname(require.resolve(packageName)); ; folder = dirname(folder)) {
     try {
       const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, string>

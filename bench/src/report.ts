@@ -18,7 +18,7 @@ export interface Report {
   readonly unit: string
   readonly better: 'more' | 'less'
   readonly rows: readonly Row[]
-  /** How far Sluice is from itself; null where it was measured once only. */
+  /** The A/A spread: how far Sluice is from itself. null if it was measured only once. */
   readonly aa: number | null
   /** Further numbers for the JSON line. */
   readonly extra?: Readonly<Record<string, number>>
@@ -29,7 +29,7 @@ export function isNoise(ratio: number, aa: number | null): boolean {
   return aa !== null && distance(ratio) <= aa
 }
 
-/** What this process has printed, for a table in the docs. */
+/** The tables that this process has printed, for the docs. */
 export const printed: Report[] = []
 
 export function print(report: Report): void {

@@ -47,7 +47,7 @@ for (const { name } of chosen) {
     process.exitCode = 1
   }
 }
-// Half a suite on the page would look like a whole one.
+// Write only whole suites to the page: part of one would look complete.
 if (asked.write && process.exitCode === undefined) {
   const page = withSection(readFileSync(PAGE, 'utf8'), asked.suite, section(asked.suite, under, reports))
   writeFileSync(PAGE, page)

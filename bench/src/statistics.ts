@@ -18,9 +18,9 @@ const RESAMPLES = 1000
 const CONFIDENCE = 0.95
 
 /**
- * The A/A spread: how far from 1 the median ratio of the same code against itself may come out. The rounds that were run are
- * drawn from again and again, as many as there were and each as often as it falls (the bootstrap), and of the medians of
- * these draws the farthest twentieth is left out. So more rounds make it narrower, and one wild round does not widen it.
+ * The A/A spread: how far from 1 the median ratio of the same code against itself may be by chance. The bootstrap draws
+ * as many rounds as there were, with repetition, again and again, and leaves out the twentieth of the medians that is
+ * farthest from 1. So more rounds make the spread narrower, and one wild round does not widen it.
  */
 export function spread(ours: readonly number[], again: readonly number[]): number {
   const ratios = ours.map((value, round) => value / again[round]!)
@@ -30,7 +30,7 @@ export function spread(ours: readonly number[], again: readonly number[]): numbe
   return distances[Math.ceil(RESAMPLES * CONFIDENCE) - 1]!
 }
 
-/** Seeded, so that every run draws the same. */
+/** Seeded random numbers, so that every run draws the same rounds. */
 export function mulberry32(seed: number): () => number {
   let state = seed
   return () => {
@@ -41,7 +41,7 @@ export function mulberry32(seed: number): () => number {
   }
 }
 
-/** The median and the 99th percentile of times in milliseconds, in microseconds. */
+/** The median and the 99th percentile, in microseconds, of times in milliseconds. */
 export function quantilesUs(timesMs: readonly number[]): { p50Us: number; p99Us: number } {
   const sorted = timesMs.toSorted((a, b) => a - b)
   const at = (share: number) => 1000 * sorted[Math.ceil(sorted.length * share) - 1]!

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
 const TICKS_PER_SECOND = 100
-/** Which number of the first line of /proc/stat it is. */
+/** The position of `steal` in the first line of /proc/stat. */
 const STEAL = 8
 
 /**
- * How long the machine's CPUs were kept from it by the host it shares with others, in seconds of CPU since it started. What
- * was taken during a slice is no property of whoever ran in it. Where nobody counts it, 0.
+ * The CPU time that the host gave to other machines instead of this one, in seconds since the start. A slice that lost
+ * time in this way says nothing about its contestant. 0 if the system does not count it.
  */
 export function stolenSeconds(): number {
   try {
@@ -18,7 +18,7 @@ export function stolenSeconds(): number {
   }
 }
 
-/** As a share of all there was in `elapsedMs`. */
+/** The stolen time as a share of all CPU time in `elapsedMs`. */
 export function stolenShare(seconds: number, elapsedMs: number): number {
   return seconds / ((elapsedMs / 1000) * availableParallelism())
 }

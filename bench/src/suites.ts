@@ -1,14 +1,14 @@
 import type { Suite } from './bench-case.ts'
 import type { Settings } from './harness.ts'
 
-/** Many rounds, so short that whatever else the machine does slows all contestants of a round alike. */
+/** Many short rounds, so that other work of the machine slows all contestants of a round alike. */
 const MANY_SHORT: Settings = { rounds: 150, sliceMs: 50 }
-/** For processes at both ends of many connections, which take a while to reach their speed. */
+/** Longer slices: two processes with many connections take a while to reach their full speed. */
 const FEW_LONG: Settings = { rounds: 21, sliceMs: 200 }
 /** Sizes do not vary: once is enough. */
 const ONCE: Settings = { rounds: 1, sliceMs: 1 }
 
-/** How much a limited server serves in a minute: its windows are the rounds. */
+/** A minute against a limited server. The rounds are its windows. */
 const ONE_MINUTE: Settings = { rounds: 1, sliceMs: 60_000 }
 const TEN_SECONDS: Settings = { rounds: 1, sliceMs: 10_000 }
 

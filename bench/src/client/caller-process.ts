@@ -1,4 +1,4 @@
-// One process of callers: node caller-process.js <url> <port of Redis> <kind> <ms>. Starts when told to.
+// One process of callers: node caller-process.js <url> <port of Redis> <kind> <ms>. Starts on an order.
 import { Redis } from 'ioredis'
 import { createFetch } from 'sluice/client'
 import { redisStore } from 'sluice/redis'

@@ -7,7 +7,7 @@ import { Agent, RetryAgent, request } from 'undici'
 
 export interface Client {
   readonly name: string
-  /** What it was told of the limit by hand. */
+  /** How its user configured the limit by hand. */
   readonly told: string
   start(url: string): () => Promise<unknown>
 }
@@ -29,7 +29,7 @@ export const sluice: Client = {
   },
 }
 
-/** Every one as its documentation says, with the retries it has. */
+/** Each client configured as its documentation says, with its own retries. */
 export const peers: readonly Client[] = [
   {
     name: 'undici RetryAgent',

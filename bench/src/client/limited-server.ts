@@ -8,15 +8,15 @@ export type Kind = 'fixed window' | 'token bucket'
 export const KINDS: readonly Kind[] = ['fixed window', 'token bucket']
 export const WINDOW_MS = 10_000
 
-/** 100 per 10 s, either way. */
+/** 100 per 10 s by either kind of policy. */
 export const policyOf = (kind: Kind): Policy =>
   kind === 'fixed window' ? fixedWindow({ limit: 100, window: '10s' }) : tokenBucket({ capacity: 100, refill: '10/s' })
 
-/** What a client that starts with the window could have had in so long. */
+/** The most requests that a client can get in this time if it starts with the window. */
 export const quotaOf = (kind: Kind, ms: number): number =>
   kind === 'fixed window' ? 100 * Math.ceil(ms / WINDOW_MS) : 100 + Math.floor(ms / 100)
 
-/** What reached the server of one contestant. */
+/** The requests of one contestant that reached the server. */
 export interface Tally {
   served: number
   refused: number
@@ -51,7 +51,7 @@ export function windowStart(): Promise<void> {
   return new Promise(resolve => setTimeout(resolve, WINDOW_MS - (now % WINDOW_MS) + 5))
 }
 
-/** Eight callers, one call after the other, for so long. What they throw is a call that came to nothing. */
+/** Runs eight callers, each with one call after the other. A call that throws counts as failed. */
 export async function eightCallers(call: () => Promise<unknown>, ms: number): Promise<void> {
   const until = performance.now() + ms
   const caller = async () => {

@@ -1,4 +1,5 @@
-// One process of paced calls: node shaped-process.js <port of Redis> <calls>. Starts when told to, answers when each began.
+// One process of paced calls: node shaped-process.js <port of Redis> <calls>. Starts on an order, and answers
+// when each call began.
 import { Redis } from 'ioredis'
 import { leakyBucket } from 'sluice'
 import { shape } from 'sluice/client'

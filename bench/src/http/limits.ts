@@ -1,10 +1,10 @@
 import { fixedWindow, slidingWindow, tokenBucket } from 'sluice'
 import { all, ip, route } from 'sluice/http'
 
-/** What every server answers with. */
+/** The body of every response. */
 export const BODY = 'a short answer, and then its end.'
 
-/** More than a run can ask for: what is measured is requests that pass. */
+/** More than a run can use, so that all measured requests pass. */
 export const PLENTY = 1_000_000_000
 
 export const one = { policy: tokenBucket({ capacity: PLENTY, refill: '1000/s' }) }

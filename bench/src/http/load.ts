@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 
 const OK = Buffer.from('HTTP/1.1 200')
 
-/** What is asked again and again, and how every response ends, so that it is known to be whole without being parsed. */
+/** The request to repeat, and the end of every response, by which a whole response is recognized without parsing. */
 export interface Exchange {
   readonly request: Buffer
   readonly end: Buffer
@@ -52,9 +52,8 @@ export class Load {
 }
 
 /**
- * Keeps this process from sleeping, until it may rest. To wake a sleeper costs the server that does it as much as half a
- * request: one that is a little slower than its load would pay that for every response, and one that is a little faster for
- * none.
+ * Keeps this process awake until the returned function is called. Waking it would cost the server as much as half a
+ * request: a server a little slower than its load would pay that for every response, and one a little faster for none.
  */
 function stayAwake(): () => void {
   let isAwake = true

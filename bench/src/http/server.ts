@@ -1,5 +1,5 @@
-// Servers in one process: node server.js <name>... Says their ports, and whenever it is asked its CPU time, or how long Node
-// takes for a tick.
+// Servers in one process: node server.js <name>... Reports their ports, and on request its CPU time
+// or how long Node takes for a tick.
 import { endWithParent } from '../child.ts'
 import { type ServerName, servers } from './servers.ts'
 

@@ -8,12 +8,12 @@ import { type Exchange, Load } from './load.ts'
 import type { ServerName } from './servers.ts'
 
 const CONNECTIONS = 64
-/** For each server, in turns, so that the engine has seen all of them before it settles: enough to have compiled what it will. */
+/** For each server, in turns: enough for the engine to compile everything, after it has seen all servers. */
 const WARM_UP_REQUESTS = 16_000
 const WARM_UP_TURNS = 4
 /**
- * In about one process of four `process.nextTick` comes to take 500 to 900 ns in place of 200, for good, whatever is served:
- * a request costs a third more there. That is chance, and Node's own matter, so such a process is replaced.
+ * In about one process of four, `process.nextTick` takes 500 to 900 ns instead of 200 from some point on, whatever is
+ * served, and a request costs a third more. This is chance and due to Node, so such a process is replaced.
  */
 const SLOW_TICK_NS = 400
 const MOST_TRIES = 6
@@ -24,8 +24,8 @@ const HELLO: Exchange = {
 }
 
 /**
- * All servers of a case in one process, one of them under load at a time. What the engine has made of Node and of the
- * framework differs from process to process by more than any limiter costs: here it is the same for all.
+ * All servers of a case in one process, one of them under load at a time. The engine compiles Node and the framework
+ * differently in each process, which matters more than any limiter. In one process it is the same for all.
  */
 export class Site implements Gauge {
   private readonly child: ChildProcess
@@ -38,7 +38,7 @@ export class Site implements Gauge {
     this.loads = loads
   }
 
-  /** A warm one that is not slow, if there is one to be had. */
+  /** Opens a warm site. Tries several processes until one is not slow. */
   static async open(names: readonly ServerName[], triesLeft = MOST_TRIES): Promise<Site> {
     const child = fork(fileURLToPath(new URL('./server.js', import.meta.url)), [...names])
     const ports = await nextMessage<number[]>(child)
@@ -49,7 +49,7 @@ export class Site implements Gauge {
     return Site.open(names, triesLeft - 1)
   }
 
-  /** The server of that index. */
+  /** The contestant that loads the server with this index. */
   contestant(label: string, index: number): Contestant {
     const load = this.loads[index]!
     const requests = async (count: number) => {
@@ -80,7 +80,7 @@ export class Site implements Gauge {
     for (const load of this.loads) load.takeLatencies()
   }
 
-  /** The quickest of a few, since something may come in between. */
+  /** The quickest of a few, since other work may slow some of them. */
   private async isSlow(): Promise<boolean> {
     const ticks = [await this.ask('tick'), await this.ask('tick'), await this.ask('tick')]
     return Math.min(...ticks) > SLOW_TICK_NS

@@ -13,14 +13,14 @@ const BATCH = 100
 
 export const HOUR_SECONDS = 3600
 
-/** The length of window outlives any run, so that no key expires and no timer fires within one. */
+/** The window is longer than any run, so that no key expires and no timer fires during a run. */
 export function rateLimiterFlexible(limit: number, keys: Keys): Contestant {
   // An empty prefix saves it a string per call.
   const limiter = new RateLimiterMemory({ points: limit, duration: HOUR_SECONDS, keyPrefix: '' })
   return { name: 'rate-limiter-flexible', ways: rejecting(key => limiter.consume(key), limit, keys) }
 }
 
-/** Its union distinguishes its limits by prefix, so each needs one here. */
+/** The peer's union tells its limits apart by prefix, so each has one. */
 export function rateLimiterFlexibleUnion(limit: number, keys: Keys): Contestant {
   const limiters = ['a', 'b', 'c'].map(
     keyPrefix => new RateLimiterMemory({ points: limit, duration: HOUR_SECONDS, keyPrefix }),
@@ -29,7 +29,7 @@ export function rateLimiterFlexibleUnion(limit: number, keys: Keys): Contestant 
   return { name: 'rate-limiter-flexible', ways: rejecting(key => union.consume(key), limit, keys) }
 }
 
-/** Its store counts; the comparison with the limit is its middleware's, and is made here. */
+/** The peer's store only counts. Its middleware compares the count with the limit, so this does the same. */
 export function expressRateLimit(limit: number, keys: Keys): Contestant {
   const store = new MemoryStore()
   store.init({ windowMs: HOUR_SECONDS * 1000 } as Options)
@@ -71,7 +71,7 @@ export function expressRateLimit(limit: number, keys: Keys): Contestant {
   }
 }
 
-/** The ways to call what rejects when it refuses: with an Error when broken, with anything else for a refusal. */
+/** The ways to call a peer whose promises reject: with an Error for a fault, with any other value for a refusal. */
 function rejecting(consume: (key: string) => Promise<unknown>, limit: number, keys: Keys): Record<string, Run> {
   let at = 0
   const next = () => {
@@ -112,7 +112,7 @@ function rejecting(consume: (key: string) => Promise<unknown>, limit: number, ke
     return admitted
   }
   const ways = { 'sequential awaits': sequential, 'a callback each': callbackEach }
-  // Promise.all ends at the first refusal, so where there are any it tells nobody apart.
+  // Promise.all rejects at the first refusal, so with refusals it cannot count the admitted ones.
   return limit > 1 ? { ...ways, 'batches of 100': batches } : ways
 }
 

@@ -3,7 +3,7 @@ import type { Contestant } from '../entrant.ts'
 import { after, type Keys } from '../keys.ts'
 import { HOUR_SECONDS } from './asynchronous-peers.ts'
 
-/** How a decision is asked for and used: with which cost, and whether its numbers are read. */
+/** The use of a decision: its cost, and whether its numbers are read. */
 interface Use {
   readonly cost?: number
   readonly read?: boolean
@@ -17,7 +17,7 @@ export function awaited(points: number, keys: Keys, { cost = 1, read = false }: 
   return eachAwaited(keys, key => limiter.consume(`user:${key}`, cost))
 }
 
-/** Its shortest window, so that the keys of the run do not all stay. */
+/** The peer's shortest window, so that keys expire during the run. */
 export function awaitedNewKeys(): Contestant {
   const limiter = new RateLimiterMemory({ points: 100, duration: 1, keyPrefix: '' })
   let visits = 0
@@ -27,7 +27,7 @@ export function awaitedNewKeys(): Contestant {
   })
 }
 
-/** Its union takes one key for its three limits, which it distinguishes by prefix. */
+/** The peer's union takes one key for its three limits and tells them apart by prefix. */
 export function awaitedUnion(points: number, keys: Keys, { read = false }: Use = {}): Contestant {
   const limiters = ['a', 'b', 'c'].map(
     keyPrefix => new RateLimiterMemory({ points, duration: HOUR_SECONDS, keyPrefix }),
@@ -40,7 +40,7 @@ export function awaitedUnion(points: number, keys: Keys, { read = false }: Use =
   })
 }
 
-/** It rejects what it refuses; here nothing is refused, and a rejection ends the run. */
+/** The peer rejects the promise of a refusal. Nothing is refused here, so a rejection ends the run. */
 function eachAwaited(keys: Keys, consume: (key: number) => Promise<unknown>): Contestant {
   let at = 0
   return named(async count => {

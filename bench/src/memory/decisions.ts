@@ -25,7 +25,7 @@ const MANY_KEYS = 1_000_000
 /** The module that holds Sluice's loops: one instance for each build. */
 type Loops = typeof import('./sluice.ts')
 
-/** Who is measured in one run, over how many keys. */
+/** The contestants of one run, and the number of keys. */
 export interface Decisions {
   readonly keys?: number
   readonly sluice: (loops: Loops, build: Build, keys: Keys) => Contestant

@@ -7,7 +7,9 @@ import type { Growth } from './growth.ts'
 const PROBE = new URL('./probe.js', import.meta.url)
 const PROBE_LIMIT_MS = 5 * 60_000
 
-/** On both sides of where a table that doubles would grow (powers of two, four fifths of one): the worst is in there. */
+/**
+ * Sizes around the points where a doubling table grows (powers of two, four fifths of one), so the worst is included.
+ */
 const FILLS = [100_000, 131_072, 200_000, 262_144, 419_430, 1_000_000]
 const PEERS = ['rate-limiter-flexible', 'express-rate-limit']
 const PEER_FILL = 100_000
@@ -41,7 +43,7 @@ interface Weighing {
   readonly peers?: readonly string[]
 }
 
-/** Each in a process of its own, Sluice in two: the difference between them is the A/A spread. */
+/** Weighs each contestant in a process of its own, and Sluice in two. Their difference is the A/A spread. */
 async function weigh({ name, unit, what, size, peers = [] }: Weighing): Promise<void> {
   const ours = await growth(what, size)
   const again = await growth(what, size)

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
 export interface Growth {
-  /** Heap and what hangs outside it, in bytes. */
+  /** Heap and external memory, in bytes. */
   readonly bytes: number
   /** Resident set, in bytes; coarse, since the allocator gives pages back when it likes. */
   readonly rssBytes: number

@@ -1,6 +1,6 @@
 import { concurrency, fixedWindow, type Policy, slidingLog, slidingWindow, tokenBucket } from 'sluice'
 
-/** So much that every contestant admits everything. */
+/** A limit so large that every contestant admits everything. */
 export const PLENTY = 1_000_000
 
 /**
@@ -8,9 +8,9 @@ export const PLENTY = 1_000_000
  * fewer live keys than its peers.
  */
 export const stays = tokenBucket({ capacity: PLENTY, refill: '10/h' })
-/** Full again 10 µs after a visit, so at every visit: most callers of a real API are idle for longer than that. */
+/** Full again 10 µs after a decision, so full at each one. Most callers of a real API pause for longer than that. */
 export const whole = tokenBucket({ capacity: PLENTY, refill: '100000/s' })
-/** For keys that never come back: they can be forgotten within the run, as those of the peer are. */
+/** For keys that never come back: Sluice can forget them during the run, as the peer can. */
 export const brief = tokenBucket({ capacity: 100, refill: '1000/s' })
 export const hourly = fixedWindow({ limit: PLENTY, window: '1h' })
 export const sliding = slidingWindow({ limit: PLENTY, window: '1h' })

@@ -1,4 +1,4 @@
-// A process that builds one thing and weighs it: node probe.ts <what> <size>. Started by the memory cases.
+// A process that builds one structure and measures its memory: node probe.ts <what> <size>. The memory cases start it.
 import { MemoryStore, type Options } from 'express-rate-limit'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { createLimiter, memoryStore, slidingLog, tokenBucket } from 'sluice'
@@ -10,7 +10,7 @@ import { ROOMY } from './sluice.ts'
 const LONG_LOG = slidingLog({ limit: 65_536, window: '1h' })
 
 const builds: Readonly<Record<string, (size: number) => unknown>> = {
-  // One token a quarter of an hour: every key is still short of one when it is weighed, so none may be forgotten.
+  // One token per quarter of an hour: no key is full again when it is weighed, so Sluice may forget none.
   sluice(keys) {
     const limiter = createLimiter(tokenBucket({ capacity: 100, refill: '100/d' }), {
       store: memoryStore({ maxKeys: ROOMY }),

@@ -26,7 +26,10 @@ export function bareMap(limit: number, keys: Keys): Contestant {
   }
 }
 
-/** The ceiling: what a decision cannot do without. It reads the clock as Sluice's default one does, builds the key, and knows nothing. */
+/**
+ * The ceiling: the least work of a decision. It reads the clock as Sluice does by default, builds the key, keeps no
+ * state.
+ */
 export function clockAndKey(keys: Keys): Contestant {
   const origin = performance.timeOrigin
   let at = 0
@@ -39,7 +42,7 @@ export function clockAndKey(keys: Keys): Contestant {
         for (let i = 0; i < count; i++) {
           const key = `user:${keys.order[at]}`
           const now = origin + performance.now()
-          // Both are looked at, or the compiler would be right to leave them out.
+          // Use both, or the compiler would leave them out.
           if (now >= latest && key.charCodeAt(key.length - 1) !== 0) admitted++
           latest = now
           at = after(keys, at)

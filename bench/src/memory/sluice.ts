@@ -10,10 +10,10 @@ import { after, type Keys } from '../keys.ts'
  */
 export type Build = Pick<typeof library, 'createLimiter' | 'memoryStore'>
 
-/** Room for every key there is here, with some to spare: a full table would be a different measurement. */
+/** More room than any case has keys: a full table would be a different measurement. */
 export const ROOMY = 2 ** 24
 
-/** Decides for the key of that number and says whether it passed. */
+/** Decides for the key with this number and returns whether it passed. */
 type Decide = (key: number) => boolean
 
 interface Caller {
@@ -27,7 +27,7 @@ export function onePolicy({ createLimiter, memoryStore }: Build, policy: Policy,
   return contestant(keys, key => limiter.consume(`user:${key}`).allowed)
 }
 
-/** As a handler does that writes its own headers. */
+/** Reads the numbers, as a handler does that writes its own headers. */
 export function numbersRead({ createLimiter, memoryStore }: Build, policy: Policy, keys: Keys): Contestant {
   const limiter = createLimiter(policy, { store: memoryStore({ maxKeys: ROOMY }) })
   return contestant(keys, key => {

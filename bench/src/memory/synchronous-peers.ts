@@ -13,14 +13,14 @@ interface FastifyLocalStore {
   ): void
 }
 
-/** Its in-process store is not exported, but lies in a file of its own. */
+/** The peer does not export its in-process store, so its file is imported. */
 const LocalStore = createRequire(import.meta.url)('@fastify/rate-limit/store/LocalStore.js') as new (
   continueExceeding: boolean,
   exponentialBackoff: boolean,
   cache: number,
 ) => FastifyLocalStore
 
-/** With a cache of all keys: at its default of 5,000 it would forget half of them and be timed at something else. */
+/** Its cache holds all keys. With its default of 5,000 it would forget half of them and do other work. */
 export function fastifyRateLimit(limit: number, keys: Keys): Contestant {
   const store = new LocalStore(false, false, keys.size)
   let at = 0
@@ -43,7 +43,9 @@ export function fastifyRateLimit(limit: number, keys: Keys): Contestant {
   }
 }
 
-/** It limits one thing; for many keys its users keep a Map of them. Its token bucket is its fastest part, and needs no promise. */
+/**
+ * The peer limits one key, so its users keep a Map of limiters. Its token bucket is its fastest part and synchronous.
+ */
 export function limiter(limit: number, refillPerHour: number, keys: Keys): Contestant {
   const buckets = new Map<string, TokenBucket>()
   let at = 0

@@ -1,5 +1,5 @@
-// A process that holds as many live keys as it is told: node ten-million-probe.ts <keys>. It loads nothing but Sluice,
-// since all that is resident in it is reported.
+// A process that holds this many live keys: node ten-million-probe.ts <keys>. It loads only Sluice, because it reports
+// all of its resident memory.
 import { createLimiter, memoryStore, tokenBucket } from 'sluice'
 import { answer, endWithParent } from '../child.ts'
 import { keysOf } from '../keys.ts'
@@ -11,7 +11,7 @@ export interface Seen {
   readonly worstAtKey: number
   readonly fillRate: number
   readonly steadyRate: number
-  /** The worst gap of the same loop with no limiter in it: what the machine and the collector do to anyone. */
+  /** The worst gap of the same loop without a limiter, due to the machine and the garbage collector. */
   readonly idleWorstMs: number
 }
 
@@ -20,7 +20,7 @@ const MB = 2 ** 20
 endWithParent()
 answer(look(Number(process.argv[2])))
 
-/** Fills a store while timing every single decision, then asks for random keys of the full store without. */
+/** Fills a store and times every decision, then asks for random keys of the full store without timing each. */
 function look(keys: number): Seen {
   // One token a quarter of an hour: all keys stay live however slowly this runs.
   const limiter = createLimiter(tokenBucket({ capacity: 100, refill: '100/d' }), {
@@ -35,7 +35,7 @@ function look(keys: number): Seen {
   globalThis.gc!()
   const { rss } = process.memoryUsage()
 
-  // Only now: it is as large as the store.
+  // Allocated only now, because it is as large as the store.
   const order = keysOf(keys).order.subarray(keys)
   const startedAt = performance.now()
   let admitted = 0

@@ -7,7 +7,7 @@ import type { Seen } from './ten-million-probe.ts'
 const PROBE = new URL('./ten-million-probe.js', import.meta.url)
 const PROBE_LIMIT_MS = 5 * 60_000
 const KEYS = 10_000_000
-/** Several processes: one that the machine stops for some milliseconds says nothing about the store. */
+/** Several processes, because a pause of the machine in one of them says nothing about the store. */
 const PROBES = 5
 
 export const tenMillionCase: BenchCase = { name: '10M live keys', run: report }

@@ -41,7 +41,7 @@ async function bytesAfter(server: Server, ask: (key: string) => Promise<unknown>
   return bytesOf(server, '*user:*')
 }
 
-/** The mean size of the keys that match, every element of a value counted. */
+/** The mean size of the matching keys, with every element of their values. */
 export async function bytesOf(server: Server, pattern: string): Promise<number> {
   const keys = (await server.command('KEYS', pattern)) as string[]
   if (keys.length === 0) throw new Error(`no key matches ${pattern}`)

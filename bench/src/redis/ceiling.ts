@@ -12,10 +12,10 @@ const NAME = "redis-benchmark's ceiling for a GET and SET script"
 const KEYS = 10_000
 const REQUESTS = 300_000
 
-/** The least that a limiter of one script call a decision does. */
+/** The least work of a limiter that calls one script for each decision. */
 const GET_AND_SET = `local v = redis.call('GET', KEYS[1]) redis.call('SET', KEYS[1], ARGV[1], 'EX', '3600') return v`
 
-/** What the server gives to a client in C that does nothing but send: 50 connections, 16 calls in each pipeline. */
+/** The server's rate for redis-benchmark, a client in C that only sends: 50 connections, 16 calls in each pipeline. */
 export const ceilingCase = contest(
   { name: NAME, keys: KEYS, callers: IN_FLIGHT, place: atServer },
   { sluice: sluice(generousBucket), peers: [] },

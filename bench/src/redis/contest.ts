@@ -24,7 +24,9 @@ export interface Circumstances {
 }
 
 export interface Contest extends BenchCase {
-  /** One of the contestants, as the site's number says. It is prepared when so many decisions were made, unless it says how. */
+  /**
+   * Makes the contestant with the site's number. One decision for each of `keys` prepares it, unless it has `prepare`.
+   */
   enter(site: Site, latenciesMs: number[]): Promise<{ contestant: Contestant; keys: number }>
 }
 
@@ -32,7 +34,7 @@ export function isContest(one: BenchCase): one is Contest {
   return 'enter' in one
 }
 
-/** One case: all contestants ask the same of the same servers. */
+/** One case: all contestants send the same questions to the same servers. */
 export function contest(
   { name, keys: size, callers, place }: Circumstances,
   { sluice, peers, references = [] }: Lineup,

@@ -1,5 +1,5 @@
-// One process of a contestant: node crew-process.js <case> <number of the contestant> <addresses of the servers>. Says its
-// name, then does as it is told: see crew.ts.
+// One process of a contestant: node crew-process.js <case> <number of the contestant> <addresses of the servers>.
+// Reports its name, then obeys the orders in crew.ts.
 import { endWithParent } from '../child.ts'
 import { quantilesUs } from '../statistics.ts'
 import { isContest } from './contest.ts'

@@ -8,7 +8,7 @@ export type Order =
   | { readonly what: 'warm up'; readonly forMs: number }
   | { readonly what: 'decide'; readonly count: number }
 
-/** What it says of the decisions it was told to make. */
+/** A process's figures for the decisions of one order. */
 export interface Slice {
   readonly admitted: number
   readonly clientUs: number
@@ -24,17 +24,17 @@ export interface Address {
 
 /** Processes with the same code differ, so each contestant has several, which take turns. */
 const PROCESSES = 3
-/** In slices: long enough for the optimising compiler. */
+/** The length of the warm-up in slices: long enough for the optimising compiler. */
 const WARM_UP = 10
 /**
- * In slices, too: a process that has been idle for a while has cold caches, and its engine has taken the room for young
- * objects away. It gets them back before it is timed: a server under load is never idle.
+ * The length of the run-up before each timed slice, in slices. An idle process has cold caches and a small young
+ * generation; a server under load is never idle, so each process runs for a while before it is timed.
  */
 const RUN_UP = 0.5
 
 /**
- * A contestant in processes of its own, as it would be used: what the engine learns from one library, and what one leaves
- * for the garbage collector, must not slow another.
+ * A contestant in processes of its own, as it would run in production. The engine's optimisations for one library, and
+ * the garbage of one, must not slow another.
  */
 export class Crew implements Contestant {
   readonly name: string
@@ -42,9 +42,9 @@ export class Crew implements Contestant {
   private readonly processes: readonly ChildProcess[]
   private readonly sliceMs: number
   private readonly onSlice: (slice: Slice) => void
-  /** Whose it is. */
+  /** Counts the slices, to choose the process whose turn it is. */
   private turn = 0
-  /** By process, the last it said. */
+  /** The last remark of each process. */
   private readonly remarks: string[] = []
 
   private constructor(name: string, processes: readonly ChildProcess[], sliceMs: number, onSlice: Crew['onSlice']) {
@@ -54,7 +54,7 @@ export class Crew implements Contestant {
     this.onSlice = onSlice
   }
 
-  /** `number` says which of the contestants of a case it is. */
+  /** `number` is the contestant's position in its case. */
   static async start(
     title: string,
     number: number,
@@ -75,7 +75,7 @@ export class Crew implements Contestant {
     }
   }
 
-  /** Their keys are the same, so one of them fills them. */
+  /** All processes use the same keys, so one process fills them. */
   async prepare(): Promise<void> {
     await obey(this.processes[0]!, { what: 'prepare' })
     for (const one of this.processes) await obey(one, { what: 'warm up', forMs: WARM_UP * this.sliceMs })

@@ -4,7 +4,7 @@ import { type Contest, contest, type Lineup } from './contest.ts'
 import { IN_FLIGHT } from './load.ts'
 import { atServer, type Place } from './site.ts'
 
-/** One case of so many decisions a second, with what each of them costs on either side. */
+/** A case that reports the decisions per second and the CPU time of each on the client and on the servers. */
 export function decisions(
   name: string,
   lineup: Lineup,
@@ -18,7 +18,7 @@ export function decisions(
   })
 }
 
-/** Adds their CPU time at the client over ours: bigger is better for Sluice, as with all ratios. */
+/** Adds the ratio of each contestant's client CPU time to Sluice's: bigger is better for Sluice, as with all ratios. */
 function withCpuRatio(rows: readonly Row[], measured: readonly Measured[]): Row[] {
   const byCpu = ranked(measured, ({ readings }) => readings.clientUs!, 'less').rows
   return rows.map((row, i) => {

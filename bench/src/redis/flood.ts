@@ -10,12 +10,12 @@ import { PATIENT } from './sluice.ts'
 const HOT_KEYS = 100
 const CAPACITY = 10
 const REFILL_PER_SECOND = 2
-/** Whatever came in the last of the time may not have been asked for. */
+/** Tokens that were refilled at the very end may not have been used, so they are not expected. */
 const LAST_SECONDS = 0.05
 
 /**
- * Far more is asked for than a few keys have. How much of that does Redis hear of, and does every key still get what its
- * bucket gives, no more and, since somebody asks all the time, no less?
+ * Many callers ask for far more than a few keys have. How many of the questions reach Redis? Does every key still get
+ * exactly what its bucket gives?
  */
 export const floodCase: BenchCase = {
   name: `a flood of refusals, ${IN_FLIGHT} in flight, ${HOT_KEYS} hot keys`,
@@ -24,7 +24,7 @@ export const floodCase: BenchCase = {
       const store = site.store(ioredis(site), PATIENT)
       const policy = tokenBucket({ capacity: CAPACITY, refill: `${REFILL_PER_SECOND}/s` })
       const limiter = createLimiter(policy, { store })
-      await limiter.consume('somebody else') // so that the connection stands
+      await limiter.consume('somebody else') // opens the connection
       const keys = keysOf(HOT_KEYS)
       const admitted = new Uint32Array(HOT_KEYS)
       let made = 0
@@ -40,7 +40,7 @@ export const floodCase: BenchCase = {
           made++
           if (decision.degraded !== false) degraded++
           else if (decision.allowed) admitted[user]!++
-          // Requests come from sockets: between any two of a caller's the event loop turns.
+          // Real requests come from sockets, so the event loop turns between two requests of a caller.
           await turn()
         }
       }

@@ -12,7 +12,7 @@ export class RedisGauge implements Gauge {
     this.servers = servers
   }
 
-  /** What the process that made the decisions says of them. */
+  /** Takes the figures of the process that made the decisions. */
   hear(slice: Slice): void {
     this.slice = slice
   }

@@ -1,17 +1,17 @@
 import type { Run } from '../entrant.ts'
 import { after, type Keys } from '../keys.ts'
 
-/** Who asks: so many callers, each with the next decision as soon as it has the last one. */
+/** Callers that each ask for the next decision as soon as they have the last one. */
 export interface Load {
   readonly callers: number
   readonly keys: Keys
-  /** Where the time that some of the decisions took is put, in milliseconds. */
+  /** Receives the time of a sample of the decisions, in milliseconds. */
   readonly latenciesMs: number[]
 }
 
 export const IN_FLIGHT = 200
 
-/** Reading the clock twice costs as much as a tenth of a decision. A prime, so that it is not always the same place in a batch. */
+/** Timing costs a tenth of a decision, so only a sample is timed. A prime, so that its place in a batch varies. */
 const TIMED_EVERY = 17
 
 /**

@@ -12,10 +12,10 @@ import { sortedSetLog } from './sorted-set-log.ts'
 const LIMIT = 1000
 const WINDOW_MS = 3_600_000
 const policy = slidingLog({ limit: LIMIT, window: `${WINDOW_MS}ms` })
-/** Every decision is Redis's, also where it is a refusal. */
+/** Redis makes every decision, refusals included. */
 const options = { denyCache: false } as const
 
-/** Long enough for a sorted set to be a skip list, as a full one is, and with room for all that a run can ask for. */
+/** Long enough for Redis to keep the sorted set as a skip list, as in practice, and with room for a whole run. */
 const SOME_ENTRIES = 200
 
 export const logCases: readonly BenchCase[] = [

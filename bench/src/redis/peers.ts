@@ -9,7 +9,7 @@ import { type Client, ioredis, type NodeRedis, type Site } from './site.ts'
 
 const HOUR_SECONDS = 3600
 
-/** Its defaults except for the prefix, so that contestants share no keys; it has to know that a client is node-redis. */
+/** The library's defaults. It must be told if the client is node-redis. Contestants add a prefix, to share no keys. */
 export function flexibleOptions(client: Redis | Cluster | NodeRedis, points: number): IRateLimiterRedisOptions {
   const useRedisPackage = 'sendCommand' in client && !('defineCommand' in client)
   return { storeClient: client, useRedisPackage, points, duration: HOUR_SECONDS }
@@ -36,7 +36,7 @@ export function rateLimiterFlexible({ how = '', client = ioredis, points }: Sett
   }
 }
 
-/** It has no slots; what its users do is to give the point back. That is not waited for, as with Sluice. */
+/** The library has no slots, so its users give the point back. As with Sluice, this does not wait for the answer. */
 export function rateLimiterFlexibleWithReward({ points }: Setting): Enter {
   return async (site, load) => {
     const limiter = flexible(site, ioredis(site), points)
@@ -56,7 +56,7 @@ export function rateLimiterFlexibleUnion({ points }: Setting): Enter {
   }
 }
 
-/** Its store counts; the comparison with the limit is the middleware's, and is made here. */
+/** The library's store only counts. Its middleware compares the count with the limit, so this does the same. */
 export function rateLimitRedis(limit: number, client: Client<Redis | NodeRedis> = ioredis): Enter {
   return async (site, load) => {
     const made = await client(site)
@@ -81,7 +81,7 @@ export function bareIncr(client: Client<Redis | NodeRedis> = ioredis): Enter {
   }
 }
 
-/** What rejects when it refuses. */
+/** A contestant whose promise rejects if the limit refuses. */
 function contestant(name: string, load: Load, ask: (key: string) => Promise<unknown>): Contestant {
   return { name, ways: { 'an await each': asking(load, ask, () => true) } }
 }

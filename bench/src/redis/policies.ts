@@ -6,11 +6,11 @@ export const generousBucket = tokenBucket({ capacity: PLENTY, refill: '10/h' })
 export const generousFixed = fixedWindow({ limit: PLENTY, window: '1h' })
 export const generousSliding = slidingWindow({ limit: PLENTY, window: '1h' })
 
-/** The window is as short as to let entries leave about as fast as they come. */
+/** The window is so short that entries leave about as fast as they come. */
 export const turningLog = slidingLog({ limit: 100, window: '1s' })
 export const tenSlots = concurrency({ limit: 10, ttl: '1m' })
 
-/** One of each kernel. */
+/** One policy for each kernel. */
 export const everyPolicy: Readonly<Record<string, Policy>> = {
   'token bucket': generousBucket,
   'fixed window': generousFixed,

@@ -9,12 +9,12 @@ import { atServer, ioredis, type Site } from './site.ts'
 import { PATIENT } from './sluice.ts'
 
 const KEYS = 10_000
-/** The most that travel in one call. */
+/** The most decisions that one call carries. */
 const FULL_CALL = 64
 const CALLS_A_ROUND = 20
 const LONE_CALLS_A_ROUND = 300
 
-/** Time in the script itself, by the server's own reckoning: no socket, no parsing of the command, no reply. */
+/** The time in the script as the server reports it, without socket, parsing and reply. */
 export const serverTimeCase: BenchCase = {
   name: 'server time in the script',
   run: ({ rounds }) =>

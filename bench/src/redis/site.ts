@@ -44,7 +44,7 @@ export class Site {
   }
 }
 
-/** Makes a client of a site's servers. */
+/** Makes a client for the servers of a site. */
 export type Client<C> = (site: Site) => C | Promise<C>
 
 export function ioredis(site: Site, { enableAutoPipelining = false } = {}): Redis {

@@ -5,7 +5,7 @@ import type { Enter } from './contest.ts'
 import { asking, type Load } from './load.ts'
 import { type Client, ioredis, type Site } from './site.ts'
 
-/** What of the store is not as the others have it. */
+/** How this contestant's store differs from that of the others. */
 export interface Setting {
   readonly name?: string
   readonly client?: Client<RedisClient>
@@ -13,13 +13,13 @@ export interface Setting {
 }
 
 /**
- * The store's defaults but for the deadline: it stands and costs what it does, but where the machine is busy with
- * something else, missing 25 ms would have this process decide, and that is not what is measured here. It is still sooner
- * than ioredis sends anything again (50 ms), as the default is.
+ * The store's defaults with a longer deadline. On a busy machine Redis may miss the default of 25 ms, and this process
+ * would then decide by itself, which is not what is measured. The deadline still costs its time, and like the default
+ * it is shorter than the 50 ms after which ioredis sends a command again.
  */
 export const PATIENT: RedisStoreOptions = { deadline: '35ms' }
 
-/** Each contestant has its keys to itself. */
+/** Each contestant has keys of its own. */
 async function storeAndName(site: Site, { client = ioredis, options }: Setting) {
   return { store: site.store(await client(site), { ...PATIENT, ...options }), name: `n${site.number}` }
 }
@@ -31,7 +31,7 @@ export function sluice(policy: Policy, setting: Setting = {}): Enter {
   }
 }
 
-/** A slot taken and given back counts as one decision. Giving back is not waited for, as it would not be after a response. */
+/** A slot taken and given back counts as one decision. It does not wait for the release. */
 export function sluiceWithRelease(policy: Policy): Enter {
   return async (site, load) => {
     const limiter = createLimiter(policy, await storeAndName(site, {}))
@@ -44,7 +44,7 @@ export function sluiceWithRelease(policy: Policy): Enter {
   }
 }
 
-/** Every key's log has so many entries when the timing starts. */
+/** How many entries every key's log has when the timing starts. */
 export function sluiceWithEntries(policy: Policy, entries: number, setting: Setting): Enter {
   return async (site, load) => {
     const limiter = createLimiter(policy, await storeAndName(site, setting))
@@ -53,7 +53,8 @@ export function sluiceWithEntries(policy: Policy, entries: number, setting: Sett
       prepare: async () => {
         for (let i = 0; i < load.keys.size; i++) {
           await limiter.consume(`user:${i}`, { cost: entries - 1 })
-          // A log grows when it is full; that is done here, or every key's first decision would be timed doing it.
+          // A log grows when it is full. Let it grow here: otherwise the growth would be timed with every key's first
+          // decision.
           await limiter.consume(`user:${i}`)
         }
       },
@@ -61,7 +62,7 @@ export function sluiceWithEntries(policy: Policy, entries: number, setting: Sett
   }
 }
 
-/** Named limits of one user each, decided as one. */
+/** Several named limits for one user, decided in one call. */
 export function sluiceOfSeveral(policies: Readonly<Record<string, Policy>>): Enter {
   const key = (user: string) => user
   const limits = Object.fromEntries(Object.entries(policies).map(([name, policy]) => [name, { policy, key }]))

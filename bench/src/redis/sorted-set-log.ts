@@ -21,7 +21,7 @@ return 1`
 
 type Script = (key: string, windowMs: number, number: number, member: string) => Promise<number>
 
-/** Every key's log has so many entries when the timing starts. */
+/** How many entries every key's log has when the timing starts. */
 export function sortedSetLog(windowMs: number, limit: number, entries: number): Enter {
   return (site, load) => {
     const client = ioredis(site)

@@ -1,4 +1,5 @@
-// A server of node:http that reads what it is posted and answers as much as a decision is: node bare-http.js. Says its port.
+// A node:http server that reads a request and answers a body as long as a decision: node bare-http.js. Reports its
+// port.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { endWithParent } from '../child.ts'

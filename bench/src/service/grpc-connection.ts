@@ -7,12 +7,12 @@ const OK = Buffer.from([0x08, 0x01])
 const MESSAGE_PREFIX = 5
 const WIDEST_WINDOW = 2 ** 31 - 1 - 65_535
 
-/** What became of a call, and how long it took if it was timed. */
+/** The outcome of a call, and its time if it was timed. */
 export type Ended = (isAdmitted: boolean, tookMs: number | undefined) => void
 
 /**
- * One connection with many calls under way. It reads no headers, so a call is admitted if a message came that says OK; a
- * server that answers anything else is seen by that. What is asked while it reads goes out in one write.
+ * One connection with many calls under way. It does not read headers: a call counts as admitted if its message says OK,
+ * so any other answer lowers the number of admitted calls. Calls that start while it reads are sent in one write.
  */
 export class GrpcConnection {
   private readonly socket: Socket

@@ -1,9 +1,9 @@
-// The service's gRPC door with nothing behind it but one answer: node grpc-door.js. Says its port.
+// The service's gRPC server with one constant answer: node grpc-door.js. Reports its port.
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { endWithParent } from '../child.ts'
 
-/** As much of it as is used here: the door is no entry point of its package. */
+/** The part of its type that is used here, because the server's package does not export it. */
 interface Door {
   startGrpc(options: { port: number; service: { shouldRateLimit(): object } }): Promise<{ readonly port: number }>
 }

@@ -1,4 +1,4 @@
-// grpc-js with a handler that does nothing but answer: node grpc-empty.js <protos|bytes>. Says its port.
+// grpc-js with a handler that only answers: node grpc-empty.js <protos|bytes>. Reports its port.
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
@@ -22,7 +22,7 @@ server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port
 
 type Reply = (error: null, answer: object) => void
 
-/** As its users write it: messages are objects, by Envoy's own protos. */
+/** The handler as users of grpc-js write it: messages are objects by Envoy's own protos. */
 function withProtos(): ServiceDefinition {
   const xds = dirname(createRequire(import.meta.url).resolve('@grpc/grpc-js-xds/package.json'))
   const includeDirs = ['envoy-api', 'googleapis', 'protoc-gen-validate', 'xds'].map(dir => join(xds, 'deps', dir))
@@ -30,7 +30,7 @@ function withProtos(): ServiceDefinition {
   return loaded['envoy.service.ratelimit.v3.RateLimitService'] as ServiceDefinition
 }
 
-/** The most that could be saved: the request is not read and the answer is constant. */
+/** The cheapest handler possible: it does not read the request, and its answer is constant. */
 function withBytes(): ServiceDefinition {
   const asItIs = (bytes: Buffer) => bytes
   return {

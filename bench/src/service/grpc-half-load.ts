@@ -8,7 +8,7 @@ import { GrpcSite } from './grpc-site.ts'
 
 type Behind = 'the memory store' | 'a Redis' | 'a Redis that hangs'
 
-/** Calls come at half the rate that the service can take, whether or not it has answered the ones before. */
+/** Calls arrive at half the rate that the service can take, whether or not it has answered earlier ones. */
 export const halfLoadCases: readonly BenchCase[] = (
   ['the memory store', 'a Redis', 'a Redis that hangs'] satisfies Behind[]
 ).map(behind => {
@@ -43,7 +43,7 @@ async function halfLoad(name: string, behind: Behind, settings: Settings): Promi
   }
 }
 
-/** The median of some slices, after as many to warm up. */
+/** The median of several slices, after the same number to warm up. */
 async function mostPerSecond(load: GrpcLoad, { rounds, sliceMs }: Settings): Promise<number> {
   const rates: number[] = []
   let calls = 1000

@@ -5,7 +5,7 @@ export interface GrpcLoadOptions {
   readonly connections: number
   /** Calls under way on each connection. */
   readonly inFlight: number
-  /** Whole request bodies, asked in turn. */
+  /** Whole request bodies, sent in turn. */
   readonly bodies: readonly Buffer[]
 }
 
@@ -29,7 +29,7 @@ export class GrpcLoad {
     return new GrpcLoad(options, await Promise.all(connecting))
   }
 
-  /** Makes so many calls, the next as soon as one has ended, and resolves with the number of those admitted. */
+  /** Makes `count` calls, each as soon as an earlier one has ended, and resolves to the number of admitted ones. */
   send(count: number): Promise<number> {
     let left = count
     const ask = (connection: GrpcConnection) => {

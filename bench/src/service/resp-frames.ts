@@ -1,9 +1,9 @@
 import type { Keys } from '../keys.ts'
 
-/** Up to here pipelines are built beforehand; then those after the first round of all keys are sent again. */
+/** At most this many pipelines are built. After them, those after the first round of all keys are sent again. */
 const COMMANDS = 60_000
 
-/** Whole pipelines of one command for every key in its turn. */
+/** Whole pipelines, with one command for each key in turn. */
 export function framesOf(keys: Keys, pipeline: number, command: (key: string) => readonly string[]): Buffer[] {
   const frames: Buffer[] = []
   for (let at = 0; at < COMMANDS; at += pipeline) {

@@ -3,14 +3,14 @@ import { connect, type Socket } from 'node:net'
 export interface RespLoadOptions {
   readonly port: number
   readonly connections: number
-  /** Commands sent in one go, and answered before the next go. */
+  /** The number of commands in a pipeline. The next pipeline waits for the answers. */
   readonly pipeline: number
   /** Whole pipelines, ready to be sent. The first `fill` of them are sent once, the others over and over. */
   readonly frames: readonly Buffer[]
   readonly fill: number
   /** Lines in a reply: 6 for five integers, 1 for one. */
   readonly lines: number
-  /** Where the time that some of the pipelines took is put, in milliseconds. */
+  /** Receives the time of a sample of the pipelines, in milliseconds. */
   readonly latenciesMs: number[]
 }
 
@@ -54,13 +54,13 @@ const COLON = 0x3a
 const MINUS = 0x2d
 const ZERO = 0x30
 
-/** Reading the clock for every pipeline would be a good part of the work. */
+/** Only a sample is timed: reading the clock for every pipeline would be a good part of the work. */
 const TIMED_EVERY = 17
 
 class Client {
   static connected(options: RespLoadOptions): Promise<Client> {
     return new Promise((resolve, reject) => {
-      // Into one buffer, over and over: a client that costs little leaves more to what is measured.
+      // Read into one buffer again and again: a cheap client leaves more CPU time to the server.
       const buffer = Buffer.alloc(64 * 1024)
       const socket: Socket = connect({
         ...{ host: '127.0.0.1', port: options.port, noDelay: true },
@@ -79,7 +79,7 @@ class Client {
   private fail: (error: Error) => void = () => {}
   private admitted = 0
   private replies = 0
-  /** How far into a reply: its line, and whether the next byte says if it was admitted. */
+  /** The position in a reply: its line, and whether the next byte says if the call was admitted. */
   private line = 0
   private isFlag = false
   private sent = 0
@@ -92,7 +92,7 @@ class Client {
     socket.on('close', () => this.fail(new Error('the server closed the connection')))
   }
 
-  /** Sends what `next` hands out until there is no more. */
+  /** Sends the pipelines that `next` returns until it returns none. */
   work(next: () => Buffer | undefined): Promise<number> {
     this.next = next
     this.admitted = 0

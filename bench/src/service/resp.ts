@@ -10,10 +10,10 @@ import { startService } from './service.ts'
 
 const KEYS = 10_000
 const CONNECTIONS = 50
-/** Everything is admitted, and no key is ever idle: every call reads and writes state. */
+/** A limit that admits every call and keeps no key idle, so that every call reads and writes state. */
 const LIMIT = ['1000000', '1', '1']
 
-/** CL.THROTTLE compared with a Redis server that does the same by a script, and with the cheapest command there is. */
+/** CL.THROTTLE compared with a script on a Redis server that does the same, and with the cheapest command. */
 export const respCases: readonly BenchCase[] = [respCase('RESP', 1), respCase('RESP, pipelined', 16)]
 
 function respCase(title: string, pipeline: number): BenchCase {

@@ -70,7 +70,7 @@ function shown({ minified, gzipped }: Size): Pick<Row, 'value' | 'readings'> {
   return { value: gzipped / 1000, readings: { 'KB minified': minified / 1000 } }
 }
 
-/** Another checkout's library is found from its own folder: a package may import itself by name. */
+/** Resolves another checkout's library from inside its folder, since a package may import itself by name. */
 async function sizeOf(program: string, resolveDir = HERE): Promise<Size> {
   const { outputFiles } = await build({
     stdin: { contents: program, resolveDir },
@@ -78,7 +78,7 @@ async function sizeOf(program: string, resolveDir = HERE): Promise<Size> {
     write: false,
     minify: true,
     format: 'esm',
-    // Peers may use what the platform has; it is not sent along.
+    // Peers may use Node's own modules, which are not part of the bundle.
     platform: 'node',
     logLevel: 'error',
   })

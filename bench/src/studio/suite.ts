@@ -10,11 +10,11 @@ const VISITS = 5
 
 interface TraceEvent {
   readonly name: string
-  /** Microseconds of the thread's own time: what others on this machine take is not the page's. */
+  /** CPU time of the page's thread in microseconds, without that of other programs. */
   readonly tdur?: number
 }
 
-/** What the studio promises its visitors: how long a frame's scripts take, and how soon the page is ready. */
+/** Measures how long the scripts of a frame take, and how soon the page is ready. */
 export const cases: readonly BenchCase[] = [
   {
     name: 'ten thousand requests, five lanes',
