@@ -1,4 +1,4 @@
-// Attacks a built service and the adapters over loopback, one attack after another, and says what got through.
+// Attacks a built service and the adapters over loopback, one attack after another, and reports what got through.
 import { fileURLToPath } from 'node:url'
 import { ATTACKS } from './attack/all.ts'
 import { held, type Outcome, outcomeOf, table } from './attack/attack.ts'

@@ -11,10 +11,10 @@ const LIBRARY = 'packages/sluice/src/'
 const STORE_CONTRACT = ['stores/store.ts', 'stores/charge.ts', 'stores/limit.ts', 'stores/inspection.ts']
 
 /**
- * Who may import whom inside the library. A room is a folder with its own row; a folder without one belongs to the room
- * around it, and `basics` are the files directly in `src`, without `index.ts`. Everybody may import from their own room. A
- * grant is a room by its name, a folder with all below it where it ends with `/`, or a file; `type` before it
- * allows `import type` only. Where a name is declared counts, not which file passes it on.
+ * Which rooms of the library may import which others. A room is a folder with its own row. A folder without a row belongs to
+ * the room around it, and `basics` are the files directly in `src`, without `index.ts`. Each file may import from its own
+ * room. A grant is the name of a room, a folder with all below it (ends with `/`), or a file. `type` before it allows only
+ * `import type`. The file that declares a name counts, not one that re-exports it.
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   index: [
@@ -114,7 +114,7 @@ function libraryImport(path: string, imported: Import, programOf: ProgramOf): st
   })
 }
 
-/** What a namespace import takes that its target does not declare. */
+/** The names that a namespace import takes although its target does not declare them. */
 function passedOnBy(target: string, programOf: ProgramOf): string[] {
   const program = programOf(target)
   return program === undefined ? [] : reexportsOf(program).map(({ name }) => name)

@@ -1,4 +1,4 @@
-// Builds both packages, and puts beside their code what their tarballs carry besides.
+// Builds both packages, and adds the other files of their tarballs.
 import { copyFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { run } from './run.mjs'
@@ -6,7 +6,7 @@ import { run } from './run.mjs'
 export async function build() {
   await run('node_modules/.bin/tsc', ['-b'])
   await Promise.all([
-    // The package as a whole is of modules; this folder of it is for `require`.
+    // The package is of type `module`. This folder is for `require`.
     writeFile('packages/sluice/dist/cjs/package.json', '{ "type": "commonjs" }\n'),
     // Error messages point at it.
     copyFile('docs/reference/errors.md', 'packages/sluice/errors.md'),

@@ -5,7 +5,7 @@ import { run } from './run.mjs'
 const STAMP = 'node_modules/.sluice-stamp'
 const INSTALLED = 'node_modules/.package-lock.json'
 
-/** What of a package.json decides what gets installed: editing a script or an export must not cost a reinstall. */
+/** The fields of a package.json that decide what is installed. Editing other fields must not cost a reinstall. */
 const FIELDS = ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies', 'bin', 'workspaces']
 
 const readJson = path => JSON.parse(readFileSync(path, 'utf8'))

@@ -76,7 +76,7 @@ describe('the Dockerfile', () => {
   })
 })
 
-/** What a manifest's tests read of it; all of it is compared with Kubernetes' own types. */
+/** The members of a manifest that tests read. The compiler compares the whole with Kubernetes' own types. */
 interface Resource {
   readonly apiVersion: string
   readonly kind: string
@@ -100,7 +100,7 @@ describe('the manifest for Kubernetes', () => {
     )
   })
 
-  /** As a literal, so that a member that Kubernetes does not know is a mistake, too. */
+  /** Writes a literal, so that the compiler also rejects members that Kubernetes does not know. */
   test("agrees with Kubernetes' types, member by member", { timeout: SLOW_MS }, async () => {
     const typed = resources.map(({ apiVersion, kind, ...rest }, n) => {
       const path = apiVersion.includes('/') ? apiVersion : `core/${apiVersion}`

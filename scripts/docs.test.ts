@@ -5,7 +5,7 @@ import { startRedis } from 'sluice-harness'
 import { expect, test } from 'vitest'
 
 const root = new URL('..', import.meta.url).pathname
-/** A compiler and all frameworks, on a busy machine. */
+/** Enough for a compiler and all frameworks on a busy machine. */
 const SLOW_MS = 60_000
 
 function pages(): string[] {
@@ -35,7 +35,7 @@ function inFolder(run: (folder: string) => void): void {
   }
 }
 
-/** What a compiler complains about is on its standard output, which an error of Node's does not show. */
+/** Adds the standard output to a compiler's error: its messages are there, and Node's error lacks them. */
 function runBin(name: string, args: string[], env = process.env): void {
   const options = { cwd: root, env, encoding: 'utf8' } as const
   const { status, stdout, stderr } = spawnSync(join(root, 'node_modules/.bin', name), args, options)

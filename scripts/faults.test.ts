@@ -7,7 +7,7 @@ import { type Fault, LAWS, PARTS } from './faults/fault.ts'
 
 const fault = (find: string): Fault => ({ ...FAULTS[0]!, find, replace: 'x' })
 
-// A change to the library must not disarm the proof, which runs only at the end.
+// Every fault must still fit the library, because `npm test` runs the whole proof only at its end.
 test.each(FAULTS)('$part: $says: fits $file', one => {
   const source = readFileSync(join(SOURCES, one.file), 'utf8')
   expect(planted(source, one)).not.toBe(source)

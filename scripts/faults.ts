@@ -1,5 +1,5 @@
-// Proves that the conformance suite sees, and the tests of what it cannot see: plants one fault after another in a copy of
-// the library, and every one of them must turn them red.
+// Proves that the conformance suite, and the tests beside it, find faults: plants one fault after another in a copy of the
+// library, and each must make a test fail.
 import { FAULTS } from './faults/all.ts'
 import { Copies } from './faults/copies.ts'
 import { type Fault, LAWS, PARTS, type Part } from './faults/fault.ts'
@@ -51,7 +51,7 @@ async function onCopy(fault: Fault | undefined, order: readonly string[], tests?
   }
 }
 
-/** Cases about the law and the part first, then the quick ones: what sees a fault should say what it is about. */
+/** Runs cases about the fault's law and part first, then quick ones, so that the failing case names the matter. */
 function orderFor({ law, part }: Fault): string[] {
   const score = (name: string) =>
     2 * Number(lawsIn(name).some(one => law.includes(one))) + Number(PARTS[part].test(name))
@@ -65,7 +65,7 @@ function lawsIn(name: string): number[] {
   return (/\(laws? ([^)]*)\)/.exec(name)?.[1]?.match(/\d+/g) ?? []).map(Number)
 }
 
-/** Laws and parts that no fault stands for. */
+/** The laws and parts without a fault. */
 function uncovered(): string[] {
   const laws = LAWS.filter(law => !FAULTS.some(fault => fault.law.includes(law)))
   const parts = (Object.keys(PARTS) as Part[]).filter(part => !FAULTS.some(fault => fault.part === part))

@@ -7,11 +7,11 @@ import { countByWindow, idealAdmissions, mostInSpan } from './fleet/ideal.ts'
 
 const SECOND = 1_000_000
 const LIMIT = 500
-/** A burst just before the clock strikes, and what the windows after it add. */
+/** A burst just before a whole second, and the windows after it. */
 const ACROSS = { beforeMs: 200, afterMs: 3050, denyCache: true }
 const timeout = 20_000
 
-/** Asks, and holds the answers to what is true of every policy: what one limiter would admit, to the request. */
+/** Runs a drill and checks what holds for every policy: the fleet admits exactly what one limiter would admit. */
 async function drill(fleet: Fleet, policy: Policy, how: Omit<Drill, 'policy'> = ACROSS): Promise<Tally> {
   const tally = await fleet.perform({ policy, ...how })
   expect(tally.degraded).toBe(0)
@@ -22,7 +22,7 @@ async function drill(fleet: Fleet, policy: Policy, how: Omit<Drill, 'policy'> = 
   return tally
 }
 
-/** What was admitted in the windows that were asked in from start to end. */
+/** The admissions in each window that was used from its start to its end. */
 function fullWindows({ admitted, strikeAt }: Tally): (number | undefined)[] {
   const counts = countByWindow(admitted, SECOND)
   return [0, 1, 2].map(n => counts.get(strikeAt + n * SECOND))

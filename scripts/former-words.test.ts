@@ -14,7 +14,7 @@ function filesIn(folders: readonly string[], pattern: RegExp): string[] {
 
 const read = (path: string) => readFileSync(root + path, 'utf8')
 
-/** Words the project has given up, with what it says instead. */
+/** Words that the project no longer uses, with their replacements. */
 const FORMER: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b(class|interface|type) (House|Room|Shared|MemoryHouse)\b/, 'Sweeper, KeyBudget, MemoryContext'],
   [/\b(class|interface|type) (Telling|Following|Answering)\b/, 'Reporter, AfterResponse, ResponseFields'],

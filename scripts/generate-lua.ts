@@ -1,5 +1,5 @@
-// Embeds the Lua scripts in a module, each with the name the server will know it by. `--check` only says whether the
-// modules are up to date.
+// Embeds the Lua scripts in a module, each with the name the server will know it by. `--check` only reports whether
+// the modules are up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { luaScripts } from './lua-text.ts'

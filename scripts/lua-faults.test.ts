@@ -3,7 +3,7 @@ import { TIMED_SCRIPTS } from '../packages/sluice/src/fixtures/redis/timed-scrip
 import { LUA_FAULTS } from './lua-faults/all.ts'
 import { faulty } from './lua-faults/plant.ts'
 
-// A change to the scripts must not disarm the proof, which runs only at the end.
+// Every fault must still fit the scripts, because `npm test` runs the whole proof only at its end.
 test.each(LUA_FAULTS)('$file: $says: fits the file and its scripts', fault => {
   expect(faulty(fault)).not.toEqual(TIMED_SCRIPTS)
 })

@@ -1,5 +1,5 @@
-// Proves that the tests of the Lua scripts see: plants one fault after another in them, and on a real server each must
-// fail one of the trials that the sound ones pass. In memory and in one process, so that it takes little time.
+// Proves that the tests of the Lua scripts find faults: plants one fault after another in the scripts, and on a real server
+// each must fail one of the trials that the correct scripts pass. It runs in one process and in memory, to be quick.
 import { Redis } from 'ioredis'
 import { startRedis } from 'sluice-harness'
 import { TIMED_SCRIPTS } from '../packages/sluice/src/fixtures/redis/timed-scripts.generated.ts'
@@ -54,7 +54,7 @@ async function withoutFault(): Promise<Failure | undefined> {
   return undefined
 }
 
-/** Those that take next to no time first, then those about the file. */
+/** Runs quick trials first. A trial about the file with the fault counts as ten times as quick. */
 function orderFor({ file }: LuaFault): readonly Trial[] {
   const cost = (trial: Trial) => (trial.about?.test(file) ? 0.1 : 1) * times.get(trial)!
   return TRIALS.toSorted((a, b) => cost(a) - cost(b))

@@ -163,7 +163,7 @@ describe('before and after admit the same', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  /** Six requests to each, by a program that knows how to ask what a guide makes. */
+  /** Code that sends six requests to the program of a guide. It is added to each program. */
   const ASK = `
     import { createServer } from 'node:http'
     import { Redis } from 'ioredis'
@@ -220,7 +220,7 @@ describe('before and after admit the same', () => {
     'upstash-ratelimit After': PASSES,
   }
 
-  /** Switched is the code before with one import changed. */
+  /** The code of a guide. `Switched` is the code before the migration with one import changed. */
   function program(name: string, which: 'Before' | 'After' | 'Switched'): string {
     if (which !== 'Switched') return code(name, which, 'ts|typescript')
     const switched = code(name, 'Before', 'ts').replace(

@@ -11,7 +11,7 @@ import { folderOf, RUNTIMES, start } from '../packages/sluice/src/fixtures/http/
 import { linkModules, type Packed, pack, ROOT, run, unpack } from './consumers/pack.ts'
 import { serveRegistry } from './consumers/registry.ts'
 
-/** A build, a bundler or a compiler, on a busy machine. */
+/** Enough for a build, a bundler or a compiler on a busy machine. */
 const SLOW_MS = 300_000
 const NAMES = ['sluice', 'sluice-server'] as const
 
@@ -125,7 +125,7 @@ test('no file imports what is neither packed nor an optional peer', async () => 
         const file = path.endsWith('.js') ? target : target.replace(/\.[jt]s$/, '.d.ts')
         expect(files, `${path} imports ${from}`).toContain(file)
       } else if (path.endsWith('.js')) {
-        // Whoever imports the adapter of Nest has Nest. Other peers are known by their types alone.
+        // A user of the Nest adapter has Nest. Of the other peers, the library imports only types.
         expect(path, `${path} imports ${from}`).toMatch(/^dist\/(esm|cjs)\/http\/(adapters\/)?nest/)
         expect(peers.filter(name => name.startsWith('@nestjs/'))).toContain(from)
       } else {
@@ -205,7 +205,7 @@ const EVERYTHING_STRICT = {
   types: ['node'],
 }
 
-/** Who consumes, with which compiler, in a package of which type, and what its tsconfig says besides the least there is. */
+/** Each consumer: its name, its compiler, its package type, and what it adds to a minimal tsconfig. */
 test.concurrent.each<[what: string, tsc: string, type: string, options: object]>([
   ['a project of modules', TYPESCRIPT, 'module', { module: 'nodenext' }],
   ['a project of modules, everything strict', TYPESCRIPT, 'module', { module: 'nodenext', ...EVERYTHING_STRICT }],
@@ -242,7 +242,7 @@ test.concurrent.each(['jest', 'ts-jest'])(
   async name => {
     const folder = join(app, name)
     await writeFile(join(folder, 'package.json'), '{}')
-    // TypeScript 5 and what wants it stand beside the consumers.
+    // TypeScript 5 and the packages that need it are installed beside the consumers.
     await cp(join(ROOT, 'scripts/consumers/node_modules'), join(folder, 'node_modules'), { recursive: true })
     await run(process.execPath, [join(ROOT, 'node_modules/jest/bin/jest.js'), '--ci'], folder)
   },

@@ -9,7 +9,7 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 await ensureDependencies()
 await Promise.all([build(), run('node_modules/.bin/vite', ['build', 'apps/studio', '--logLevel', 'warn'])])
 
-// The page works at once: the service makes a token and prints it in the address of the page. What is set wins.
+// The page works at once: the service makes a token and prints it in the page's address. Variables that are set win.
 const token = process.env.SLUICE_ADMIN_TOKEN ? [] : ['--admin-token', 'auto']
 const command = ['packages/server/bin/sluice.js', 'serve', ...token, ...process.argv.slice(2)]
 const child = spawn(process.execPath, command, { stdio: 'inherit' })

@@ -12,7 +12,7 @@ test('npm start serves, and whoever ends it ends the service', async () => {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // The whole group: a service that was left behind is what this is about.
+  // Kill the whole group, since a failed test may leave the service behind.
   onTestFinished(() => {
     try {
       process.kill(-child.pid!, 'SIGKILL')
@@ -41,7 +41,7 @@ test('npm start serves, and whoever ends it ends the service', async () => {
     })
   expect([(await reset('another')).status, (await reset(tokens[0]!)).status]).toEqual([401, 200])
   child.kill('SIGTERM')
-  // Its output ends when nobody is left who could write to it.
+  // The output ends when no process is left that holds it open.
   await closed
   expect(printed).toMatch(/closed\n$/)
 })

@@ -1,4 +1,4 @@
-// Makes the pictures of README and docs from the real page: `npm run pictures`. What they show is what there is.
+// Makes the pictures of README and docs from the real page: `npm run pictures`.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -11,7 +11,7 @@ export interface Import {
   /** `null` if it is computed: then it cannot be checked. */
   readonly specifier: string | null
   readonly typeOnly: boolean
-  /** What is taken, by the names it has in the imported file; `'*'` for all of it. */
+  /** The imported names as the imported file spells them; `'*'` for all. */
   readonly names: readonly string[]
   readonly start: number
 }
@@ -99,7 +99,7 @@ function importedWhole({ type }: Node): string {
   return type === 'ImportDefaultSpecifier' ? 'default' : '*'
 }
 
-/** Of an identifier its name, of a text literal its value. */
+/** The name of an identifier, or the value of a text literal. */
 function text(node: unknown): string | undefined {
   if (!isNode(node)) return undefined
   return typeof node.name === 'string' ? node.name : typeof node.value === 'string' ? node.value : undefined

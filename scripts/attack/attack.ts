@@ -1,9 +1,9 @@
 import type { Site } from './site.ts'
 
-/** One thing an attacker tries, against what any user sees: the protocols of the service, the library's public names. */
+/** One attack on a public surface: a protocol of the service, or the library's public names. */
 export interface Attack {
   readonly name: string
-  /** What is tried, in a few words. */
+  /** The attempt in a few words. */
   readonly tried: string
   /** Also part of `npm test`: takes a second or two and does not depend on timing. */
   readonly isQuick: boolean
@@ -12,17 +12,17 @@ export interface Attack {
 
 export interface Result {
   readonly attempts: number
-  /** How much of it got through, in whatever the attack counts. */
+  /** How much got through, in the attack's own unit. */
   readonly through: number
-  /** How much of it may. */
+  /** How much may get through. */
   readonly allowed: number
-  /** What is counted, where it is not attempts. */
+  /** The unit, if the attack does not count attempts. */
   readonly unit?: string
 }
 
 export interface Outcome {
   readonly attack: Attack
-  /** Undefined if it did not come to an end. */
+  /** Undefined if the attack did not finish. */
   readonly result?: Result
   readonly error?: string
 }
@@ -31,7 +31,7 @@ export function held({ result }: Outcome): boolean {
   return result !== undefined && result.through <= result.allowed
 }
 
-/** Bounded: an attack that hangs is one that got through. */
+/** Runs an attack for a limited time. An attack that hangs counts as one that got through. */
 export async function outcomeOf(attack: Attack, open: () => Site, longestMs: number): Promise<Outcome> {
   const site = open()
   let timer: NodeJS.Timeout | undefined

@@ -7,13 +7,13 @@ import { ask, countOf, post, type Site, upTo } from './site.ts'
 const LIMIT = 5
 const PREFLIGHTS = 700
 const GUESSES = 60
-/** What `loginLimits` lets anybody try at one name in an hour. */
+/** How many attempts at one name `loginLimits` allows in an hour. */
 const GUESSES_ALLOWED = 20
 const ADDRESSES = 400
 
 const PREFLIGHT = { 'access-control-request-method': 'POST' }
 const WITH_ORIGIN = { ...PREFLIGHT, origin: 'https://app.example' }
-/** The preflights that one address may send in a minute unless it is set otherwise. */
+/** How many preflights one address may send in a minute by default. */
 const PREFLIGHTS_ALLOWED = 600
 
 const forwarded = (i: number) => `203.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`
@@ -25,7 +25,7 @@ function limited(site: Site, options: Options): Promise<number> {
   return site.listening(express().use(rateLimit(options), (_request, response) => void response.send('served')))
 }
 
-/** Each way of sending one name, many times over. */
+/** Ways to send one name in many spellings. */
 const NAMES: readonly ((i: number) => unknown)[] = [
   i => `${' '.repeat(1024 + i)}victim`,
   () => ['victim'],

@@ -15,10 +15,10 @@ const POLICIES: readonly Policy[] = [
   slidingWindow({ limit: 10, window: '100ms' }),
   slidingLog({ limit: 10, window: '100ms' }),
 ]
-/** How often a client that keeps to `retryAfterMs` may have to come back; the server's clock may cost it one more. */
+/** How often a client that keeps to `retryAfterMs` may have to retry, with one more retry for the server's clock. */
 const RETRIES = 5
 
-/** libfaketime asks for memory before it is ready; jemalloc, which Redis uses, then asks it for the time. So libc's malloc goes first. */
+/** libfaketime allocates before it is ready, and Redis's jemalloc would then ask it for the time. So libc comes first. */
 const LIBRARIES = ['x86_64-linux-gnu', 'aarch64-linux-gnu'].map(arch => [
   `/usr/lib/${arch}/faketime/libfaketime.so.1`,
   `/lib/${arch}/libc.so.6`,

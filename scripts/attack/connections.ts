@@ -5,10 +5,10 @@ import { ask, type Service, type Site } from './site.ts'
 
 const RULES = 'limits: { per-user: { key: user, sliding-log: 1000/1h } }'
 const SLOW = 300
-/** The headers of a request may take 5 seconds, and connections are looked at every now and then. */
+/** The headers of a request may take 5 seconds, and the server checks connections only now and then. */
 const SLOW_FOR_MS = 12_000
 const GUESSING_MS = 5000
-/** One who guesses a password gets so many tries in that time at most, however many connections it opens. */
+/** The most passwords that one address can try in this time, over any number of connections. */
 const GUESSES_ALLOWED = 200
 const GIANT_MB = 64
 const GROWTH_MB = 100
@@ -20,7 +20,7 @@ const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
 const PING = Buffer.from([0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8])
 const HPACK = Buffer.from([0x83, 0x86, 0x84, 0x41, 0x01, 0x61])
 
-/** What is sent over and over to one door, until so much was sent or the other side closes. */
+/** Chunks to send to one port again and again, until enough is sent or the server closes. */
 const GIANTS: Readonly<Record<string, (service: Service) => Flood>> = {
   'HTTP header': ({ http }) => ({ port: http, head: `${CHECK_HEAD}X-Big: `, chunk: 'a'.repeat(65_536) }),
   'HTTP body': ({ http }) => ({
@@ -124,12 +124,12 @@ export const CONNECTIONS: readonly Attack[] = [
 
 function quiet(site: Site, port: number): Socket {
   const socket = connect({ host: '127.0.0.1', port })
-  socket.on('error', () => {}) // it is closed then
+  socket.on('error', () => {}) // 'close' follows
   site.atEnd(() => socket.destroy())
   return socket
 }
 
-/** Sends until all is sent or the other side has had enough; reads nothing. Returns how many bytes went off. */
+/** Sends until all is sent or the server closes, and reads nothing. Returns the number of bytes sent. */
 async function flood(site: Site, { port, head, chunk }: Flood): Promise<number> {
   const socket = quiet(site, port)
   socket.pause()

@@ -11,13 +11,13 @@ const MAX_KEYS = 10_000
 const INVENTED = 60_000
 const WARM_UP = 2000
 const RESERVATIONS = 8000
-/** Compiled code and the like. */
+/** Room in the heap for compiled code and the like. */
 const HEAP_MB = 1
-/** More than a kilobyte each, and less heap than so many would fill if each were kept. */
+/** Each takes more than a kilobyte, so keeping all of them would need more heap than allowed. */
 const SERVICE_RESERVATIONS = 80_000
 const SERVICE_HEAP_MB = 80
 const LIMITS = 20_000
-/** Seconds, on a busy machine. */
+/** Checking takes seconds on a busy machine. */
 const CHECK_MS = 10_000
 const DAY_MS = 86_400_000
 const LOG_COST = 1_000_000
@@ -46,7 +46,7 @@ export const FLOODS: readonly Attack[] = [
       const limiter = createLimiter(tokenBucket({ capacity: 5, refill: '1/h' }), { store })
       let through = 0
       for (let i = 0; i < INVENTED; i++) if (limiter.consume(`invented-${i}`).allowed) through++
-      // What fits passes once each, and then the pooled buckets, which are 4,096 of 5.
+      // Each key that fits passes once, and then the pooled buckets pass: 4,096 of 5.
       return { attempts: INVENTED, through, allowed: MAX_KEYS + 4096 * 5 }
     },
   },
@@ -70,7 +70,7 @@ export const FLOODS: readonly Attack[] = [
       const before = heapMb()
       for (let i = 0; i < RESERVATIONS; i++) reserve()
       const through = Math.max(0, heapMb() - before)
-      // Looked at once more, so that it is not collected before it is weighed.
+      // Used once more, so that it is not collected before it is measured.
       if (!limiter.peek('k').allowed) throw new Error('a reservation of cost 0 took something')
       return { attempts: RESERVATIONS, through, allowed: HEAP_MB, unit: 'MB more' }
     },
@@ -114,7 +114,7 @@ function isThrown(run: () => unknown): boolean {
   }
 }
 
-/** Of what is in use, everything else collected. */
+/** The heap in use after a garbage collection. */
 function heapMb(): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

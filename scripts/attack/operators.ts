@@ -6,7 +6,7 @@ const RULES = 'limits: { per-user: { key: user, sliding-log: 1000/1h } }'
 const TOKENS = ['--admin-token', 'open-sesame', '--check-token', 'knock-knock']
 const OFF = { limit: 'per-user', mode: 'off' }
 
-/** What a browser on this machine sends for a page of another site, under that site's name or one that resolves to loopback. */
+/** Headers of a local browser with a foreign page, under that site's name or one that resolves to loopback. */
 const FOREIGN: readonly Record<string, string>[] = [
   { origin: 'https://evil.example' },
   { origin: 'null' },
@@ -25,7 +25,7 @@ const PROTECTED = [
   ['GET', '/metrics'],
 ] as const
 
-/** Everything that looks like the admin token and is not. */
+/** Headers that look like the admin token but are not valid. */
 const TOKEN_SPELLINGS: readonly string[] = [
   ...[
     '',

@@ -11,7 +11,7 @@ const AT_ONCE = 20
 /** In an outage this process enforces half by itself. */
 const LOCAL = LIMIT / 2
 
-/** What goes wrong on the way to Redis, every other turn. */
+/** The network faults on the way to Redis, in every other turn. */
 const PLANS: Readonly<Record<string, (proxy: TcpProxy, isWrong: boolean) => void>> = {
   'Redis, connections reset': (proxy, isWrong) => {
     if (isWrong) proxy.reset()

@@ -6,7 +6,7 @@ import { ask, countOf } from './site.ts'
 
 const LIMIT = 5
 
-/** Each leads some server to /login: nginx, Node with `new URL`, Express or find-my-way. */
+/** Spellings that some server routes to /login: nginx, Node with `new URL`, Express or find-my-way. */
 const SPELLINGS: readonly string[] = [
   ...['/login', '//login', '/login/', '/LOGIN', '/./login', '/x/../login', '/%6cogin', '/%6Cogin', '/login?a=b'],
   ...['/login;a=b', '/x/%2e%2e/login', '/x/%2E./login', '/x/..\\login', '\\login', '/x\\..\\login'],

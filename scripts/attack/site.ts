@@ -32,7 +32,7 @@ const DOORS = /http:\/\/\S+:(\d+) .*grpc:\/\/\S+:(\d+) .*redis:\/\/\S+:(\d+) /
 const LONGEST_START_MS = 30_000
 const CONNECTIONS = new Agent({ keepAlive: true })
 
-/** What an attack starts; all of it ends with the attack. */
+/** The processes and servers that an attack starts. All of them end with it. */
 export class Site {
   private readonly command: Command
   private readonly ends: (() => unknown)[] = []
@@ -55,7 +55,7 @@ export class Site {
     return folder
   }
 
-  /** A server of a user's, by its port. */
+  /** Starts a server as a user would write it, and resolves to its port. */
   listening(listener: RequestListener): Promise<number> {
     const server = createServer(listener)
     this.atEnd(() => {
@@ -67,7 +67,7 @@ export class Site {
     })
   }
 
-  /** `sluice` with these words. Its output is handed over as it comes. */
+  /** Runs `sluice` with these arguments. Passes its output on as it arrives. */
   sluice(words: readonly string[], heard: (text: string) => void, heapMb?: number): ChildProcess {
     const [program, ...rest] = [...this.command.words, ...words]
     const child = spawn(program!, rest, {
@@ -87,7 +87,7 @@ export class Site {
     return child
   }
 
-  /** The service by rules of this text, on free ports of loopback, once its doors are open. */
+  /** Starts the service with these rules on free ports of loopback. Resolves when its doors are open. */
   async service(rules: string, flags: readonly string[] = [], heapMb?: number): Promise<Service> {
     const file = join(this.folder(), 'rules.yaml')
     writeFileSync(file, rules)
@@ -119,7 +119,7 @@ interface Asked {
   readonly body?: string
 }
 
-/** One request, with the path sent as it stands here. */
+/** Sends one request, with the path unchanged. */
 export function ask(
   port: number,
   path: string,
@@ -141,7 +141,7 @@ export function post(port: number, path: string, body: unknown, headers: Outgoin
   return ask(port, path, { method: 'POST', headers, body: JSON.stringify(body) })
 }
 
-/** Runs so many at a time, in order, and returns how many were so. */
+/** Runs the items in order, this many at a time, and returns how many gave true. */
 export async function countOf<T>(
   items: Iterable<T>,
   atOnce: number,

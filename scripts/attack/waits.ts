@@ -17,7 +17,7 @@ import { countOf } from './site.ts'
 
 const LIMIT = 10
 const LEAVING = 100_000
-/** What a server's other requests may be kept waiting by all who leave at once, on a machine that does nothing else. */
+/** How long callers that all leave at once may hold up the server's other requests on an idle machine. */
 const LONGEST_MS = 1000
 
 const POLICIES: Readonly<Record<string, Policy>> = {
@@ -61,7 +61,7 @@ export const WAITS: readonly Attack[] = [
   },
 ]
 
-/** Whether something is wrong with an answer at once: it throws, or what it took is not what it says. */
+/** Whether an immediate answer is wrong: it throws, or the charge does not match the answer. */
 async function passes(policy: Policy): Promise<boolean> {
   const { signal } = new AbortController()
   const limiter = createLimiter(policy, { store: memoryStore({ clock: fakeClock() }) })
@@ -74,14 +74,14 @@ async function passes(policy: Policy): Promise<boolean> {
   }
 }
 
-/** Whether a waiter that has left before the store was asked still takes something. */
+/** Whether a caller that leaves before the store is asked is still charged. */
 async function leaves(policy: Policy): Promise<boolean> {
   const limiter = createLimiter(policy, { store: memoryStore({ clock: fakeClock() }) })
   await limiter.wait('k', { signal: AbortSignal.abort() }).catch(() => {})
   return limiter.peek('k').remaining !== LIMIT
 }
 
-/** By the time of this process's CPU: what else runs on this machine is not the attack's. */
+/** Measures CPU time of this process, so that other programs on the machine do not count. */
 async function stall(policy: Policy, end: (limiter: { close(): unknown }, leave: () => void) => unknown) {
   const limiter = createLimiter(policy)
   limiter.consume('k')

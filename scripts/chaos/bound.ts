@@ -4,7 +4,7 @@ import type { Entry } from './journal.ts'
 import type { Run } from './run.ts'
 import type { Scarce } from './scenario.ts'
 
-/** What a scarce limit admitted, against what it may admit. */
+/** The admissions of a scarce limit, and how many it may admit. */
 export interface Bound {
   readonly byStore: number
   /** The limit's own promise for the time it was asked, plus one burst for each time the store lost its counts. */

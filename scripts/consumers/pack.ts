@@ -6,14 +6,14 @@ import { promisify } from 'node:util'
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** What a build of both packages reads. */
+/** The files that a build of both packages reads. */
 const SOURCES = [
   ...['packages/sluice', 'packages/server', 'apps/studio', 'docs/reference/errors.md', 'LICENSE'],
   ...['package.json', 'tsconfig.base.json', 'tsconfig.json', 'scripts/build.mjs', 'scripts/run.mjs'],
 ]
 const NOT_COPIED = /\/(node_modules|dist|studio\/test|LICENSE|errors\.md)$/
 
-/** A command's output; where it fails, the error says what it printed. */
+/** Runs a command and returns its output. If it fails, the error has the output. */
 export async function run(command: string, args: readonly string[], cwd: string, env = process.env): Promise<string> {
   const options = { cwd, env, maxBuffer: 2 ** 26 }
   return promisify(execFile)(command, args, options).then(
@@ -29,7 +29,7 @@ export interface Packed {
   readonly files: readonly string[]
 }
 
-/** Runs `npm run pack` on a copy of the sources, beside whoever builds in the checkout at the same time. */
+/** Runs `npm run pack` on a copy of the sources, so that another build in the checkout does not disturb it. */
 export async function pack(work: string): Promise<Record<'sluice' | 'sluice-server', Packed>> {
   const copy = join(work, 'checkout')
   for (const path of SOURCES) {
@@ -48,7 +48,7 @@ export async function pack(work: string): Promise<Record<'sluice' | 'sluice-serv
   return Object.fromEntries(await Promise.all(packed)) as Record<keyof typeof own, Packed>
 }
 
-/** A `node_modules` with all that is installed here but the workspaces, which stand as `own` says. */
+/** Makes a `node_modules` with all installed packages, and with `own` in place of the workspaces. */
 export async function linkModules(folder: string, own: Record<string, string>, base: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   const installed = (await readdir(join(ROOT, 'node_modules'))).filter(name => !name.startsWith('sluice'))
@@ -56,7 +56,7 @@ export async function linkModules(folder: string, own: Record<string, string>, b
   await Promise.all(Object.entries(own).map(([name, path]) => symlink(join(base, path), join(folder, name))))
 }
 
-/** Puts a tarball where npm would. */
+/** Unpacks a tarball to the place where npm would. */
 export async function unpack({ tarball }: Packed, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   await run('tar', ['-xzf', tarball, '-C', folder, '--strip-components=1'], folder)

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { ROOT } from './pack.ts'
 
-/** A registry of the tarballs given and of what is installed here, so that npm itself installs without a network. */
+/** A registry with these tarballs and the installed packages, so that npm can install without a network. */
 export async function serveRegistry(tarballs: Record<string, { tarball: string; manifest: string }>) {
   const installed = (name: string) => join(ROOT, 'node_modules', name)
   const server = createServer((request, response) => {

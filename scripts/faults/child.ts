@@ -6,7 +6,7 @@ export interface Ended {
   readonly code: number | null
   readonly output: string
   readonly errors: string
-  /** It did not end by itself. */
+  /** Whether it had to be killed because it did not end. */
   readonly hung: boolean
 }
 

@@ -17,12 +17,12 @@ export class Copies {
     this.folder = mkdtempSync(join(tmpdir(), 'sluice-faults-'))
     process.on('exit', () => rmSync(this.folder, { recursive: true, force: true }))
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
-    // What the sources would find above them in the repository.
+    // The files that the sources expect above them in the repository.
     this.tsconfig = join(this.folder, 'tsconfig.json')
     writeFileSync(this.tsconfig, JSON.stringify({ extends: join(ROOT, 'tsconfig.base.json') }))
     writeFileSync(join(this.folder, 'package.json'), JSON.stringify({ type: 'module' }))
     symlinkSync(join(ROOT, 'node_modules'), join(this.folder, 'node_modules'))
-    // Whoever edits the library meanwhile does not change what is being proved.
+    // Take all sources now, so that later edits of the library do not change the proof.
     cpSync(SOURCES, join(this.folder, 'sound'), { recursive: true })
   }
 
@@ -42,7 +42,7 @@ export class Copies {
   }
 }
 
-/** The source with the fault in it. A fault that no longer fits its file would prove nothing, so it fails. */
+/** The source with the fault. Throws if the fault no longer fits its file, because it would prove nothing. */
 export function planted(source: string, { file, find, replace }: Fault): string {
   const [before, after, ...more] = source.split(find)
   if (after === undefined || more.length > 0) {

@@ -2,7 +2,7 @@ import type { Fault } from './fault.ts'
 
 const seen = { part: 'deny cache', tests: ['stores/remote/deny-cache.test.ts'] } as const
 
-/** What a refusal that is repeated must not overlook. */
+/** Faults of the deny cache, which repeats refusals. */
 export const denyCacheFaults: readonly Fault[] = [
   {
     ...seen,

@@ -3,18 +3,18 @@ export interface Fault {
   /** The laws of the design page that it breaks. */
   readonly law: readonly number[]
   readonly part: Part
-  /** What was planted, in plain words. */
+  /** The fault in plain words. */
   readonly says: string
   readonly file: string
   readonly find: string
   readonly replace: string
-  /** The test files that must see it, where the store suite cannot: it does not know what stands around a store. */
+  /** The test files that must find the fault if the store suite cannot, because it is outside a store. */
   readonly tests?: readonly string[]
 }
 
 export type Part = keyof typeof PARTS
 
-/** Every part that must have a fault, and the words by which suite cases about it are told: those are run first. */
+/** Every part that must have a fault, and the words that identify its suite cases, which run first. */
 export const PARTS = {
   'token bucket': /tokenBucket/,
   'leaky bucket': /leakyBucket|leaky/,

@@ -1,6 +1,6 @@
 import type { Fault } from './fault.ts'
 
-/** What stands around a limiter in a server. */
+/** Faults of the guard around a limiter in a server. */
 export const guardFaults: readonly Fault[] = [
   {
     law: [11],

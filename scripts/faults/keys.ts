@@ -1,6 +1,6 @@
 import type { Fault } from './fault.ts'
 
-/** Keys, and what happens to them where there are many. */
+/** Faults in the handling of keys, also when there are many. */
 export const keyFaults: readonly Fault[] = [
   {
     law: [11],

@@ -1,6 +1,6 @@
 import type { Fault } from './fault.ts'
 
-/** What stands beside the count (blocks, reservations, bookings), and the limiter on top. */
+/** Faults of blocks, reservations and bookings, and of the limiter on top. */
 export const limiterFaults: readonly Fault[] = [
   {
     law: [1],

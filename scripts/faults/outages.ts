@@ -7,7 +7,7 @@ const limiter = {
   tests: ['limiter/outage/outage.test.ts', 'limiter/outage/outage-together.test.ts'],
 } as const
 
-/** What stands between a store that fails and the requests. */
+/** Faults of the parts between a failing store and the requests. */
 export const outageFaults: readonly Fault[] = [
   {
     ...wrapper,

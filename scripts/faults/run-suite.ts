@@ -12,7 +12,7 @@ const { storeSuite } = (await load('testing/index.ts')) as typeof import('sluice
 const told: Told = { cases: {} }
 const cases = storeSuite(options => memoryStore(options)).filter(({ skip }) => skip === undefined)
 let running = ''
-// What a case throws where it does not wait, as in a promise that nothing awaits, fails it too, as in any test runner.
+// An error outside the awaited code of a case, as in a promise that nothing awaits, fails it, too.
 process.on('uncaughtException', error => {
   told.failed = { name: running, message: String(error).slice(0, 1000) }
   tell()
@@ -31,7 +31,7 @@ for (const { name, run } of cases.sort((a, b) => rank(a.name) - rank(b.name))) {
 }
 tell()
 
-/** Ends at once: a second promise that fails would be told again. */
+/** Exits at once, so that a second failing promise is not reported, too. */
 function tell(): never {
   writeFileSync(1, JSON.stringify(told))
   process.exit()

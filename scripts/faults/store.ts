@@ -1,6 +1,6 @@
 import type { Fault } from './fault.ts'
 
-/** What a store does around its kernels: taking, time, keys, room. */
+/** Faults of a store around its kernels: taking, time, keys, room. */
 export const storeFaults: readonly Fault[] = [
   {
     law: [8],

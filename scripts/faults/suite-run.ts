@@ -2,13 +2,13 @@ import { fileURLToPath } from 'node:url'
 import { inChild, LONGEST_MS } from './child.ts'
 import type { Copies } from './copies.ts'
 
-/** What a child is asked: which copy to test, and the names of the cases to begin with. */
+/** The order to a child: the copy to test, and the names of the cases to run first. */
 export interface Task {
   readonly copy: string
   readonly order: readonly string[]
 }
 
-/** What it answers: how long each case took, in milliseconds, and the one that failed. */
+/** The child's answer: the time of each case in milliseconds, and the case that failed. */
 export interface Told {
   readonly cases: Record<string, number>
   failed?: { readonly name: string; readonly message: string }
@@ -20,7 +20,7 @@ const SCRIPT = fileURLToPath(new URL('run-suite.ts', import.meta.url))
 
 /** Runs the suite on one copy. */
 export async function runSuite(task: Task, { tsconfig }: Copies): Promise<Told> {
-  // Not by the tsx command, which would be a process between: ending it would leave a hung child behind.
+  // Without the tsx command, which would be a process in between: killing it would leave a hung child behind.
   const { code, output, errors, hung } = await inChild(['--import', 'tsx', SCRIPT, JSON.stringify(task)], {
     TSX_TSCONFIG_PATH: tsconfig,
     TSX_DISABLE_CACHE: '1',

@@ -8,13 +8,13 @@ export const CALLERS = 50
 
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url))
 const TSCONFIG = fileURLToPath(new URL('../../tsconfig.base.json', import.meta.url))
-/** From the order to the start: until every process has got it. */
+/** The time from the order to the start, so that every process has received the order. */
 const MUSTER_MS = 300
 const ANSWER_WITHIN_MS = 30_000
 
-/** What a fleet was told: all its processes together, in the order of the server's clock, whose ticks these are. */
+/** The answers to all processes of a fleet, in ticks of the server's clock and in their order. */
 export interface Tally {
-  /** The whole second that the drill was about. */
+  /** The whole second around which the drill ran. */
   readonly strikeAt: number
   readonly admitted: readonly number[]
   readonly refused: readonly number[]
@@ -24,7 +24,7 @@ export interface Tally {
 
 export interface Drill {
   readonly policy: Policy
-  /** The first request comes so long before a whole second of the clock, and the last so long after that second. */
+  /** The drill starts `beforeMs` before a whole second of the clock and ends `afterMs` after it. */
   readonly beforeMs: number
   readonly afterMs: number
   readonly denyCache: boolean
@@ -37,7 +37,7 @@ export interface Fleet {
 
 let drills = 0
 
-/** Starts processes that ask a limit all at once. */
+/** Starts processes that all use one limit at once. */
 export async function startFleet(place: Place): Promise<Fleet> {
   const workers = Array.from({ length: PROCESSES }, () => startWorker(place))
   const stop = async () => {

@@ -16,7 +16,7 @@ export function idealAdmissions(policy: Policy, { admitted, refused }: Pick<Tall
     })
 }
 
-/** The most that fall into any span of so many ticks. */
+/** The largest number in any span of this many ticks. */
 export function mostInSpan(times: readonly number[], ticks: number): number {
   let [first, most] = [0, 0]
   for (const [last, at] of times.entries()) {
@@ -26,7 +26,7 @@ export function mostInSpan(times: readonly number[], ticks: number): number {
   return most
 }
 
-/** How many fall into each window of so many ticks since the epoch, by the window's start. */
+/** The number in each window of this many ticks since the epoch, by the window's start. */
 export function countByWindow(times: readonly number[], ticks: number): Map<number, number> {
   const counts = new Map<number, number>()
   for (const at of times) {

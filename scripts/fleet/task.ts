@@ -6,7 +6,7 @@ export interface Place {
   readonly isCluster: boolean
 }
 
-/** What every process of a fleet does at the same time. */
+/** The task of every process of a fleet. All start it at the same time. */
 export interface Task {
   readonly policy: Policy
   /** The key that all of them ask for. */
@@ -18,12 +18,12 @@ export interface Task {
   readonly denyCache: boolean
 }
 
-/** What one process was told. Times are ticks of the server's clock. */
+/** The answers to one process. Times are ticks of the server's clock. */
 export interface Told {
   readonly admitted: readonly number[]
-  /** Refused by the server itself, not from what was known here. */
+  /** Refused by the server itself, not by the deny cache. */
   readonly refused: readonly number[]
-  /** Refused from what was known here. */
+  /** Refused by the deny cache. */
   readonly cached: number
   /** Decided without the server. */
   readonly degraded: number

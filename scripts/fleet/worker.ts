@@ -8,14 +8,14 @@ import type { Place, Task, Told } from './task.ts'
 const { nodes, isCluster } = JSON.parse(process.argv[2]!) as Place
 const client = isCluster ? new Cluster([...nodes]) : new Redis(nodes[0]!.port, nodes[0]!.host)
 
-// A parent that is gone leaves nobody to ask for.
+// End when the parent is gone.
 process.on('disconnect', () => process.exit())
 process.on('message', async (task: Task) => process.send!(await perform(task)))
 await new Promise<void>(resolve => client.once('ready', resolve))
 process.send!('ready')
 
 async function perform({ policy, key, callers, startAt, endAt, denyCache }: Task): Promise<Told> {
-  // Generous, since a machine that is busy must not be taken for a store that is gone.
+  // A long deadline, so that a busy machine does not count as an outage.
   const store = redisStore(client, { deadline: '1s', ...(denyCache ? {} : { denyCache: false }) })
   const limiter = createLimiter(policy, { store })
   const told = { admitted: [] as number[], refused: [] as number[], cached: 0, degraded: 0 }
@@ -27,7 +27,7 @@ async function perform({ policy, key, callers, startAt, endAt, denyCache }: Task
       else if (allowed) told.admitted.push(Math.round(at * 1000))
       else if (limits[0]!.cached) told.cached++
       else told.refused.push(Math.round(at * 1000))
-      // One who was refused comes back soon, but lets others in.
+      // A refused caller retries soon, but lets other callers run first.
       if (!allowed) await sleep(1)
     }
   }

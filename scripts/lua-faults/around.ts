@@ -1,6 +1,6 @@
 import type { LuaFault } from './plant.ts'
 
-/** What stands around the kernels: taking, writing, time, blocks and reservations. */
+/** Faults around the kernels: taking, writing, time, blocks and reservations. */
 export const aroundFaults: readonly LuaFault[] = [
   {
     law: [1],

@@ -1,6 +1,6 @@
 import type { LuaFault } from './plant.ts'
 
-/** Calls that only count: nearly all there are. */
+/** Faults in calls that only count, as nearly all calls do. */
 export const countFaults: readonly LuaFault[] = [
   {
     law: [1, 4],

@@ -1,6 +1,6 @@
 import type { LuaFault } from './plant.ts'
 
-/** The kernels as they are with all that can happen in them. */
+/** Faults in the full kernels. */
 export const kernelFaults: readonly LuaFault[] = [
   {
     law: [1, 4],

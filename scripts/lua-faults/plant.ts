@@ -6,7 +6,7 @@ import { luaScripts, readLua } from '../lua-text.ts'
 export interface LuaFault {
   /** The laws of the design page that it breaks. */
   readonly law: readonly number[]
-  /** What was planted, in plain words. */
+  /** The fault in plain words. */
   readonly says: string
   readonly file: string
   readonly find: string

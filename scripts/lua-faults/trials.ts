@@ -27,10 +27,10 @@ import { reservationCases } from '../../packages/sluice/src/testing/store-suite/
 import { benchOf } from '../../packages/sluice/src/testing/store-suite/world.ts'
 import { KINDS } from '../../packages/sluice/src/testing/trace.ts'
 
-/** What scripts must get through: it rejects where they do not. */
+/** A trial that correct scripts pass. It rejects if they fail. */
 export interface Trial {
   readonly name: string
-  /** The files it is about, if not all. */
+  /** The Lua files that the trial is about; all if missing. */
   readonly about?: RegExp
   run(scripts: Scripts, client: Redis): Promise<void>
 }
@@ -50,7 +50,7 @@ export const TRIALS: readonly Trial[] = [
   { name: 'values of strangers', run: foreign },
 ]
 
-/** And every key has a time to live. */
+/** Compares the scripts with the memory store, and checks that every key has a time to live. */
 async function asInMemory(scripts: Scripts, client: Redis): Promise<void> {
   await playTwins(scripts, client)
   const [, keys, expiring] = /keys=(\d+),expires=(\d+)/.exec(await client.info('keyspace')) ?? []
@@ -83,7 +83,7 @@ async function reservations(scripts: Scripts, client: Redis): Promise<void> {
   for (const one of [...reservationCases(bench), ...operatorCases(bench)]) await one.run()
 }
 
-/** Three at a time in a ring of seven wrap around its end now and then. Whom six wait for shows where they went. */
+/** Charges of three in a ring of seven wrap around its end. The wait of a charge of six shows where they are. */
 async function comesAround(scripts: Scripts, client: Redis): Promise<void> {
   const clock = fakeClock(1000)
   const policy = slidingLog({ limit: 7, window: '1s' })
@@ -103,7 +103,7 @@ async function sentTwice(scripts: Scripts, client: Redis): Promise<void> {
   const twice = {
     ...link,
     evalsha: (...call: Parameters<typeof link.evalsha>) => link.evalsha(...call).then(() => link.evalsha(...call)),
-    // A script that the server does not know yet goes this way.
+    // The store uses `eval` for a script that the server does not know yet.
     eval: (...call: Parameters<typeof link.eval>) => link.eval(...call).then(() => link.eval(...call)),
   }
   const store = timedStore(client, fakeClock(1000), { prefix: 'twice', scripts, link: twice })
@@ -122,7 +122,7 @@ async function sentTwice(scripts: Scripts, client: Redis): Promise<void> {
   same(await counter.used('a'), 2, () => 'after a credit that was sent twice')
 }
 
-/** The server's clock has gone on by more than the call was good for. */
+/** The server's clock advances by more than a call is valid for, so the call is sent again. */
 async function late(scripts: Scripts, client: Redis): Promise<void> {
   const clock = fakeClock(1000)
   const store = timedStore(client, clock, { prefix: 'late', scripts, validTicks: 25_000 })
@@ -133,7 +133,7 @@ async function late(scripts: Scripts, client: Redis): Promise<void> {
   same(store.counters.calls, 3, () => 'calls, the second of which came too late and was made again')
 }
 
-/** The call that finds it out is made again. Later ones know it, and are made once. */
+/** The call that finds the clock set back is sent again. Later calls are sent once. */
 async function clockSetBack(scripts: Scripts, client: Redis): Promise<void> {
   const clock = fakeClock(3_600_000)
   const store = timedStore(client, clock, { prefix: 'back', scripts })
@@ -149,7 +149,7 @@ async function clockSetBack(scripts: Scripts, client: Redis): Promise<void> {
 
 const PLAIN_KINDS = [FIVE, tokenBucket({ capacity: 5, refill: '1/h' }), slidingWindow({ limit: 5, window: '1h' })]
 
-/** What is not ours, made of what is. */
+/** Writes foreign values, some of them made from a value of Sluice. */
 const INTRUSIONS: readonly ((client: Redis, name: string, own: Buffer) => Promise<unknown>)[] = [
   (client, name) => client.rpush(name, 'x'),
   (client, name) => client.set(name, 'xyz'),
@@ -163,7 +163,7 @@ async function foreign(scripts: Scripts, client: Redis): Promise<void> {
   }
 }
 
-/** Alone and with others, the short way and the long one. */
+/** Charges a key with a foreign value alone and with others, by the plain script and by the full one. */
 async function stranger(
   scripts: Scripts,
   client: Redis,
@@ -175,7 +175,7 @@ async function stranger(
     [['b', 'a', 'c'], 1],
     [['a'], 2],
   ] as const) {
-    // For a while, a store that has met one takes the long way.
+    // A new store each time: one that has met a foreign value uses the full script for a while.
     const counter = new Counter(timedStore(client, fakeClock(1000), { prefix: 'foreign', scripts }), policy, 'foreign')
     const name = counter.nameOf('a')
     await client.del(name)

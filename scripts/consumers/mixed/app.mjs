@@ -28,7 +28,7 @@ const thrownBy = act => {
 const tokens = { capacity: 2, refill: '1/h' }
 const ask = served => served(new Request('http://localhost/')).then(({ status }) => status)
 
-/** A module of the one build, and a handler that asks the guard of the other by name. */
+/** A module of one build, with a handler that asks for the guard of the other build by name. */
 async function nestStatuses(one, other) {
   class Hello {
     hello() {
@@ -48,7 +48,7 @@ async function nestStatuses(one, other) {
   return statuses
 }
 
-/** What the one build makes is given to the other. */
+/** Passes objects of one build to the other. */
 async function facts(one, other) {
   const lone = one.createLimiter(other.tokenBucket(tokens))
   const store = other.memoryStore()

@@ -24,9 +24,9 @@ export const remote = (client: Parameters<typeof redisStore>[0]) => createLimite
 
 // @ts-expect-error: no such option
 export const misspelt = () => api.consume({ ip: '' }, { costs: 1 })
-// @ts-expect-error: no such property, so a decision is not any
+// @ts-expect-error: no such property, which proves that a decision is not `any`
 export const nothing = decision.nothing
-// @ts-expect-error: a promise is not there with the in-process store
+// @ts-expect-error: the in-process store returns no promise
 export const promised = short.consume('a').then
 
 let code = ''
