@@ -11,10 +11,10 @@ const LIBRARY = 'packages/sluice/src/'
 const STORE_CONTRACT = ['stores/store.ts', 'stores/charge.ts', 'stores/limit.ts', 'stores/inspection.ts']
 
 /**
- * Which rooms of the library may import which others. A room is a folder with its own row. A folder without a row belongs to
- * the room around it, and `basics` are the files directly in `src`, without `index.ts`. Each file may import from its own
- * room. A grant is the name of a room, a folder with all below it (ends with `/`), or a file. `type` before it allows only
- * `import type`. The file that declares a name counts, not one that re-exports it.
+ * Which rooms of the library may import which others. A room is a folder with its own row. A folder without a row
+ * belongs to the room around it, and `basics` are the files directly in `src`, without `index.ts`. Each file may import
+ * from its own room. A grant is the name of a room, a folder with all below it (ends with `/`), or a file. `type`
+ * before it allows only `import type`. The file that declares a name counts, not one that re-exports it.
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   index: [

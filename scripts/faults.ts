@@ -1,5 +1,5 @@
-// Proves that the conformance suite, and the tests beside it, find faults: plants one fault after another in a copy of the
-// library, and each must make a test fail.
+// Proves that the conformance suite, and the tests beside it, find faults: plants one fault after another in a copy of
+// the library, and each must make a test fail.
 import { FAULTS } from './faults/all.ts'
 import { Copies } from './faults/copies.ts'
 import { type Fault, LAWS, PARTS, type Part } from './faults/fault.ts'

@@ -1,5 +1,6 @@
-// Proves that the tests of the Lua scripts find faults: plants one fault after another in the scripts, and on a real server
-// each must fail one of the trials that the correct scripts pass. It runs in one process and in memory, to be quick.
+// Proves that the tests of the Lua scripts find faults: plants one fault after another in the scripts, and on a real
+// server each must fail one of the trials that the correct scripts pass. It runs in one process and in memory, to be
+// quick.
 import { Redis } from 'ioredis'
 import { startRedis } from 'sluice-harness'
 import { TIMED_SCRIPTS } from '../packages/sluice/src/fixtures/redis/timed-scripts.generated.ts'

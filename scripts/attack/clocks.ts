@@ -18,7 +18,9 @@ const POLICIES: readonly Policy[] = [
 /** How often a client that keeps to `retryAfterMs` may have to retry, with one more retry for the server's clock. */
 const RETRIES = 5
 
-/** libfaketime allocates before it is ready, and Redis's jemalloc would then ask it for the time. So libc comes first. */
+/**
+ * libfaketime allocates before it is ready, and Redis's jemalloc would then ask it for the time. So libc comes first.
+ */
 const LIBRARIES = ['x86_64-linux-gnu', 'aarch64-linux-gnu'].map(arch => [
   `/usr/lib/${arch}/faketime/libfaketime.so.1`,
   `/lib/${arch}/libc.so.6`,
