@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** Serves for the length of a test, on a free port, and answers where. */
+/** Serves on a free port until the test ends. Resolves to the address. */
 export async function onLoopback(app: RequestListener): Promise<string> {
   const server = createServer(app)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

@@ -4,7 +4,7 @@ import { leakyBucket, type Store } from 'sluice'
 import { shape } from 'sluice/client'
 
 export const QUEUE = 'text-messages'
-/** What the carrier allows, over all workers of all processes. */
+/** The carrier's limit for all workers of all processes. */
 export const CARRIER = leakyBucket({ capacity: 100_000, leak: '50/s' })
 
 export interface TextMessage {
@@ -13,8 +13,9 @@ export interface TextMessage {
 }
 
 /**
- * One worker process. However many there are, together they start 50 messages a second: each job books its start in the
- * store, so none has to be put back, delayed or counted in the queue. A worker takes as many jobs as may run or wait.
+ * One worker process. All worker processes together start 50 messages a second, however many there are. Each job books
+ * its start in the store, so the queue need not put back, delay or count jobs. A worker takes as many jobs as may run
+ * or wait.
  */
 export function startWorker(connection: Redis, store: Store, send: (message: TextMessage) => Promise<void>) {
   const paced = shape(send, { policy: CARRIER, store, name: 'carrier' })

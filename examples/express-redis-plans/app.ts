@@ -46,13 +46,13 @@ declare global {
   }
 }
 
-/** Who is asking, and on which plan. A real service finds this in its database. */
+/** The user of each API key, with the plan. A real service reads this from its database. */
 const ACCOUNTS: Readonly<Record<string, Account>> = {
   'Bearer token-of-fay': { userId: 'fay', plan: 'free' },
   'Bearer token-of-pat': { userId: 'pat', plan: 'pro' },
 }
 
-/** The limiter runs after this, so it knows users who have proved who they are. Everybody else is anonymous. */
+/** The limiter runs after this, so it knows authenticated users. All other callers are anonymous. */
 function signIn(request: Request, _: Response, next: NextFunction): void {
   request.account = ACCOUNTS[request.get('authorization') ?? '']
   next()

@@ -9,10 +9,10 @@ export async function createApp(settings: { clock?: Clock } = {}) {
 
   app.get('/orders/:id', async request => request.params)
 
-  // The handler reads what was decided.
+  // The handler reads the decision.
   app.get('/quota', async request => ({ remaining: request.rateLimit?.remaining }))
 
-  // The same bucket, at another price.
+  // The same bucket, with a higher cost.
   app.get('/search', { config: { rateLimit: { cost: 5 } } }, async () => ({ found: [] }))
 
   // A limit of its own, beside the bucket: a request is charged to both or to neither.
@@ -22,7 +22,7 @@ export async function createApp(settings: { clock?: Clock } = {}) {
     async (_, reply) => reply.code(202).send(),
   )
 
-  // None at all.
+  // No limit at all.
   app.get('/health', { config: { rateLimit: false } }, async () => 'ok')
   return app
 }

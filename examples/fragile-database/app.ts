@@ -4,8 +4,9 @@ import { shape } from 'sluice/client'
 export type Row = Readonly<Record<string, unknown>>
 
 /**
- * Writes to a database that breaks when it is hurried: two at once at most, spaced evenly. While few wait it is spared; when
- * many do, it is asked for all it can bear. A row that would be ten seconds old is refused, so that the caller can say so.
+ * Writes to a database that breaks under too much load: at most two writes at once, evenly spaced. While few writes
+ * wait, they start slowly. When many wait, they start as fast as the database can bear. A write that would wait ten
+ * seconds is refused, so that the caller can report it.
  */
 export function gentleWriter(write: (row: Row) => Promise<void>, clock?: Clock) {
   return shape(write, {

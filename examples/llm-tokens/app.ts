@@ -4,13 +4,13 @@ import { rateLimit } from 'sluice/express'
 import { apiKey } from 'sluice/http'
 import { askOf, estimate, type Model } from './model.ts'
 
-/** Keys that were handed out. */
+/** The API keys that this service has issued. */
 const KEYS: ReadonlySet<string> = new Set(['key-of-fay', 'key-of-pat'])
 
 declare global {
   namespace Express {
     interface Request {
-      /** How many tokens it has used so far: the handler writes it, the limit reads it when the response has ended. */
+      /** The tokens used so far. The handler writes it, and the limit reads it when the response has ended. */
       usedTokens?: number
     }
   }
@@ -24,9 +24,9 @@ export function createApp(model: Model, settings: { clock?: Clock } = {}) {
       tokens: {
         policy: tokenBucket({ capacity: 10_000, refill: '10000/m' }),
         key,
-        cost: r => estimate(r.body), // set aside at first …
+        cost: r => estimate(r.body), // reserved at first …
         unit: 'tokens',
-        // … and replaced by what it was in the end. Who leaves before the first token pays the estimate.
+        // … and settled for the tokens used. A caller that leaves before the first token pays the estimate.
         settle: ({ aborted }, r) => r.usedTokens ?? (aborted ? estimate(r.body) : 0),
       },
       streams: { policy: concurrency({ limit: 2, ttl: '5m' }), key },

@@ -5,7 +5,7 @@ import { loginLimits } from 'sluice/http'
 
 export function createApp(settings: { clock?: Clock } = {}) {
   const app = express()
-  // The limits read the name that is tried: the body must be there when they run.
+  // The limits read the user name from the body, so the body must be parsed before they run.
   app.use(express.json())
   app.post('/login', rateLimit({ ...settings, trustProxy: ['127.0.0.1'], limits: loginLimits() }), login)
   return app
@@ -14,7 +14,7 @@ export function createApp(settings: { clock?: Clock } = {}) {
 /** A real service keeps hashes, and compares them in constant time. */
 const PASSWORDS: Readonly<Record<string, string>> = { alice: 'a horse, correctly stapled' }
 
-/** 401 is what counts as a failure; a success makes the pair of address and name forget its own. */
+/** A 401 counts as a failure. A success clears the failures of this address and name. */
 function login({ body }: Request, response: Response): void {
   const { username, password } = body ?? {}
   if (typeof username !== 'string' || typeof password !== 'string') response.sendStatus(400)

@@ -14,8 +14,8 @@ export interface OutboxOptions {
 }
 
 /**
- * The provider takes 14 mails a second and ten at once. Mails wait here instead of being refused there; somebody who waits
- * for a password reset is served before 400 newsletters.
+ * The provider takes 14 mails a second and ten at once. Mails wait here, so that the provider refuses none. A password
+ * reset is sent before 400 waiting newsletters.
  */
 export function createOutbox(deliver: (mail: Mail) => Promise<void>, options: OutboxOptions = {}) {
   const send = shape(deliver, {
@@ -25,7 +25,7 @@ export function createOutbox(deliver: (mail: Mail) => Promise<void>, options: Ou
   })
   return {
     send: (mail: Mail) => send.with({ priority: mail.kind === 'password-reset' ? 1 : 0 })(mail),
-    /** What waits is sent, then it is over. */
+    /** Sends the waiting mails, then ends. */
     shutDown: () => send.drain(),
   }
 }

@@ -12,10 +12,10 @@ import {
   StoreTime,
 } from 'sluice'
 
-/** How many keys to look at after each question, to forget those that are idle. */
+/** How many keys to check after each call, to forget idle ones. */
 const KEYS_PER_SWEEP = 2
 
-/** A store over one Map. What it has to solve itself: which key has which state, atomicity, expiry and the clock. */
+/** A store over one Map. It is responsible for the state of each key, atomicity, expiry and the clock. */
 export function mapStore({ clock }: { clock: Clock }): MapStore {
   return new MapStore(clock)
 }
@@ -27,7 +27,7 @@ export class MapStore implements Store<'sync'> {
   private readonly states = new Map<string, KeyState>()
   /** The store's clock: it never runs backwards, whatever the clock it reads does. */
   private readonly time: StoreTime
-  /** Where the sweep goes on. */
+  /** The position of the sweep. */
   private sweep = this.states.entries()
 
   constructor(clock: Clock) {
@@ -67,7 +67,7 @@ export class MapStore implements Store<'sync'> {
     return changes.map(change => this.stateOf(change.charge).change(change, now))
   }
 
-  /** What is kept of a key, as data. */
+  /** The stored state of a key, as data. */
   inspect(charge: Charge): KeyInspection {
     return this.stateOf(charge).inspect(charge, this.time.read())
   }

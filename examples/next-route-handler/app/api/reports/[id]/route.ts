@@ -4,7 +4,8 @@ import { rateLimit } from 'sluice/fetch'
 const limited = rateLimit({
   name: 'reports',
   policy: tokenBucket({ capacity: 10, refill: '10/h' }),
-  // A handler sees no socket. Its host is the one proxy in front, and puts the client's address into X-Forwarded-For.
+  // A handler sees no socket. The host is the one proxy in front of it and sends the client's address in
+  // X-Forwarded-For.
   trustProxy: 1,
 })
 
