@@ -32,7 +32,7 @@ function placeOf(hash: string): Place {
   return { path: PAGES.some(page => page.path === path) ? path : '', rest: rest.join('/'), address }
 }
 
-// The service prints it at its start, in the part of an address that is never sent. Kept for this tab only.
+// The service prints the token at its start in the hash of an address, which browsers never send. Keep it for this tab.
 const [, token] = /^#token=(.+)$/.exec(location.hash) ?? []
 if (token !== undefined) {
   sessionStorage.setItem('token', token)

@@ -8,7 +8,7 @@ export function CopyButton({ label, name, text }: { label: string; name: string;
     try {
       await navigator.clipboard.writeText(value)
     } catch {
-      // Without permission, or without https, copies by the old way.
+      // Without permission or https the clipboard API fails, so use the old `execCommand`.
       const area = document.createElement('textarea')
       area.value = value
       document.body.append(area)

@@ -23,7 +23,7 @@ export function addressOf(given: Document): string {
 const NUMBERS = ['now', 'callers', 'caller', 'cost', 'workMs', 'spanMs'] as const
 const MOST_REQUESTS = 20_000
 export const MOST_COST = 1000
-/** As many callers as have colours that can be told apart. An imported log may have more. */
+/** The most callers, since more colours could not be told apart. An imported log may have more. */
 export const MOST_CALLERS = 8
 
 /** Reads the document of an address. Parts that cannot be read stay as in a new document. */

@@ -24,13 +24,13 @@ export interface Document {
   /** The addresses of an imported log, busiest first: the names of its callers. Empty without one. */
   readonly names: readonly string[]
   readonly cost: number
-  /** How long a served request is under way: what a concurrency limit counts. */
+  /** How long a served request takes. A concurrency limit counts the requests that are under way. */
   readonly workMs: number
   /** How much of the timeline is visible at once. */
   readonly spanMs: number
 }
 
-/** The choices for that, from half a minute to a week. */
+/** The choices for `spanMs`, from half a minute to a week. */
 export const SPANS_MS: readonly number[] = [30_000, 300_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000]
 
 const FIRST_SHOWN: readonly LaneKind[] = [

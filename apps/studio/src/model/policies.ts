@@ -11,7 +11,7 @@ import {
   tokenBucket,
 } from 'sluice'
 
-/** A lane's algorithm. Shaping is a leaky bucket too: it serves later what policing serves at once. */
+/** A lane's algorithm. Shaping is a leaky bucket, too: it delays the requests that policing serves at once. */
 export type LaneKind =
   | 'tokenBucket'
   | 'leakyBucket'

@@ -1,12 +1,12 @@
 import type { Decision, LimitInspection } from 'sluice'
 import { limitOf } from './policies.ts'
 
-/** Why a request was refused, in one line of plain words with the numbers of the state it met. */
+/** Why a request was refused, in one line with the numbers of the state at that time. */
 export function reasonOf(before: LimitInspection, decision: Decision, cost: number): string {
   const { state, policy } = before
   const limit = limitOf(policy)
   if (decision.reason === 'cost-exceeds-limit') return `it costs ${cost}, and no more than ${limit} ever fit`
-  // A slot comes back when its work is done. Only its expiry is known beforehand.
+  // A slot is free again when its work is done. Beforehand only its expiry is known.
   const sooner = policy.kind === 'concurrency' ? ' or sooner' : ''
   const retry = Number.isFinite(decision.retryAfterMs)
     ? `; try again in ${seconds(decision.retryAfterMs)}${sooner}`

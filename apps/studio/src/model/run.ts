@@ -10,7 +10,7 @@ export const EPOCH = 1_800_000_000_000
 export const SERVED = 1
 const REFUSED = 2
 
-/** One algorithm on the timeline: a limiter of the library, and its answers. */
+/** One algorithm on the timeline: a limiter of the library and its decisions. */
 export class LaneRun {
   readonly kind: LaneKind
   readonly policy: Policy
@@ -99,7 +99,7 @@ export class LaneRun {
   }
 }
 
-/** All lanes of a document, fed with its requests up to now. Time only goes forward; to go back, make a new run. */
+/** All lanes of a document, with its requests decided up to now. Time only goes forward; to go back, make a new run. */
 export class Run {
   readonly lanes: ReadonlyMap<LaneKind, LaneRun>
   readonly requests: readonly Request[]

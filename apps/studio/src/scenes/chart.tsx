@@ -24,7 +24,7 @@ export function LineChart({ chart }: { chart: Chart }) {
             label,
             stroke: mark === 'other' ? ink.faint : ink[mark],
             width: 2,
-            // Can be told apart without colour, too.
+            // A dash pattern, so that the lines also differ without colour.
             dash: DASHES[mark],
           })),
         ],

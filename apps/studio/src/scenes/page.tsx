@@ -117,7 +117,7 @@ function OutcomeView({ outcome }: { outcome: Outcome }) {
   )
 }
 
-/** Text in which `this` is code. */
+/** Renders text, with `parts in backticks` as code. */
 function Prose({ text }: { text: string }) {
   return <>{text.split('`').map((part, n) => (n % 2 === 0 ? part : <code key={part}>{part}</code>))}</>
 }
@@ -165,7 +165,7 @@ function Tracks({ outcome, tracks }: { outcome: Outcome; tracks: readonly Track[
   )
 }
 
-/** Columns of requests at the same place: served above the line, refused below it. */
+/** How many columns a track has. A column stacks its requests: served ones above the line, refused ones below it. */
 const COLUMNS = 200
 
 interface TrackViewProps {

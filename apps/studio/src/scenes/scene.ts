@@ -15,7 +15,7 @@ export interface Track {
 }
 
 export interface Figure {
-  /** The name by which a test finds it. */
+  /** The name that tests use. */
   readonly id: string
   readonly label: string
   readonly value: number
@@ -87,7 +87,7 @@ export class World {
     this.clock.advance(Math.max(0, ms - this.now))
   }
 
-  /** Asks at each of these times, which are in order. */
+  /** Sends a request at each of these times, which are in order. */
   feed(times: readonly number[], ask: (n: number) => Decision): Dot[] {
     return times.map((at, n) => {
       this.goTo(at)
@@ -104,7 +104,7 @@ export function servedOf(dots: readonly Dot[]): number {
   return dots.filter(({ served }) => served).length
 }
 
-/** The most served in any span of this length. */
+/** The largest number of served requests in any span of this length. */
 export function worstIn(dots: readonly Dot[], spanMs: number): number {
   const times = dots
     .filter(({ served }) => served)
@@ -117,7 +117,7 @@ export function worstIn(dots: readonly Dot[], spanMs: number): number {
   }, 0)
 }
 
-/** How many fall into each second. */
+/** The number of requests in each second. */
 export function perSecond(times: readonly number[], seconds: number): number[] {
   const counts = Array.from({ length: seconds }, () => 0)
   for (const at of times) {

@@ -24,7 +24,7 @@ export function LaneCard({ lane, player }: { lane: Lane; player: Player }) {
       </header>
       <p class="faint">{says}</p>
       <PolicyFields lane={lane} player={player} invalid={made.error !== undefined} />
-      {/* What is wrong stands where the picture would: nothing moves while one types. */}
+      {/* The error takes the place of the picture, so that nothing moves while the user types. */}
       <div class="lane-picture">
         {run === undefined ? null : <Pictures run={run} player={player} />}
         <p class="error" id={`error-${lane.kind}`} role="status" data-error>

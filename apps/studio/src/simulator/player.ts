@@ -153,7 +153,7 @@ export class Player {
     this.edit({ ...this.document, now: Math.round(now) }, 'One step.', 'step')
   }
 
-  /** Everything but an imported log. */
+  /** The address of the simulation: all of its document except an imported log. */
   address(): string {
     return addressOf({ ...this.document, now: Math.round(this.now) })
   }
@@ -185,7 +185,7 @@ export class Player {
     this.tell()
   }
 
-  /** Whether all requests have left the view and none will come: then there is nothing to watch. */
+  /** Whether all requests have left the view and none will come, so that the picture no longer changes. */
   private get endsAt(): number {
     const { requests, spanMs } = this.document
     return (requests.at(-1)?.at ?? Number.POSITIVE_INFINITY) + spanMs
@@ -199,7 +199,7 @@ export class Player {
     this.draw()
   }
 
-  /** Time that runs is no undo step: undo returns to the user's last action. */
+  /** Running time is not an undo step: undo returns to the user's last action. */
   private keepTime(): void {
     this.history = { ...this.history, present: { ...this.document, now: Math.round(this.now) } }
   }

@@ -40,7 +40,7 @@ const token = sessionStorage.getItem('token')
 
 export const isOperator = token !== null
 
-/** Asks whether there is a service: a plain file server has none, and is asked nothing else. */
+/** Asks whether there is a service. The page sends nothing else to a plain file server. */
 export async function isServed(): Promise<boolean> {
   try {
     const response = await fetch('./openapi.json')
