@@ -155,7 +155,7 @@ test('a mode set in one worker over Redis is set in all, and in those that come 
   expect((await fetch(`http://127.0.0.1:${ports.http}/v1/modes`, set)).status).toBe(200)
   await until('all workers have heard of it', isOff)
   for (const worker of workersOf(running.pid).slice(1)) process.kill(worker, 'SIGKILL')
-  await printed(running, /taken its place.*taken its place/s)
+  await printed(running, /has replaced it.*has replaced it/s)
   await until('they have heard of it', isOff, { withinMs: 10_000 })
 })
 
