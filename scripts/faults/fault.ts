@@ -1,6 +1,6 @@
 /** One mistake to plant in a copy of the library, as data: `find` stands exactly once in `file`, under packages/sluice/src. */
 export interface Fault {
-  /** The laws of the design page that it breaks. */
+  /** The laws that it breaks, by their numbers in `storeSuite`. */
   readonly law: readonly number[]
   readonly part: Part
   /** The fault in plain words. */

@@ -4,7 +4,7 @@ import { luaScripts, readLua } from '../lua-text.ts'
 
 /** One mistake to plant in a Lua file, as data: `find` stands exactly once in lua/`file`. */
 export interface LuaFault {
-  /** The laws of the design page that it breaks. */
+  /** The laws that it breaks, by their numbers in `storeSuite`. */
   readonly law: readonly number[]
   /** The fault in plain words. */
   readonly says: string
