@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { StoreUnavailable } from 'sluice'
+import { JoinedChunks } from '../net/joined-chunks.ts'
 
 /** The response of a route. */
 export interface HttpAnswer {
@@ -35,24 +36,25 @@ const MOST_BYTES = 1_048_576
 /** Reads a body. Most bodies arrive whole in the first chunk; this does not wait any longer for those. */
 export function readBody(request: IncomingMessage, then: (error: BadRequest | undefined, text: string) => void): void {
   const length = Number(request.headers['content-length'] ?? NaN)
-  const chunks: Buffer[] = []
-  let bytes = 0
+  const body = new JoinedChunks()
   let isRead = false
   const done = (error?: BadRequest) => {
     if (isRead) return
     isRead = true
     if (error !== undefined) return then(error, '')
-    const whole = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+    const { whole } = body
     // Decoding invalid bytes would turn them all into one character, so that different callers would become one.
     if (!isUtf8(whole)) return then(new BadRequest(400, 'expected a body in UTF-8'), '')
     then(undefined, whole.toString('utf8'))
   }
   request.on('data', (chunk: Buffer) => {
     if (isRead) return
-    bytes += chunk.length
-    chunks.push(chunk)
-    if (bytes > MOST_BYTES) done(new BadRequest(413, `expected a body of at most ${MOST_BYTES} bytes`))
-    else if (bytes === length) done()
+    if (body.size + chunk.length > MOST_BYTES) {
+      done(new BadRequest(413, `expected a body of at most ${MOST_BYTES} bytes`))
+      return
+    }
+    body.add(chunk)
+    if (body.size === length) done()
   })
   request.on('end', () => done())
 }

@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib'
+import { JoinedChunks } from '../../net/joined-chunks.ts'
 import { GrpcError } from './grpc-status.ts'
 
 const PREFIX_BYTES = 5
@@ -10,10 +11,7 @@ export type Encoding = (typeof ENCODINGS)[number]
 export class IncomingMessage {
   private readonly encoding: Encoding
   private readonly maxBytes: number
-  private body: Buffer | undefined
-  /** Used from the second chunk on. */
-  private chunks: Buffer[] | undefined
-  private size = 0
+  private readonly body = new JoinedChunks()
 
   constructor(encoding: Encoding, maxBytes: number) {
     this.encoding = encoding
@@ -21,17 +19,14 @@ export class IncomingMessage {
   }
 
   take(chunk: Buffer): void {
-    this.size += chunk.length
-    if (this.size > this.maxBytes + PREFIX_BYTES) throw this.tooLarge()
-    if (this.body === undefined) this.body = chunk
-    else if (this.chunks === undefined) this.chunks = [this.body, chunk]
-    else this.chunks.push(chunk)
+    if (this.body.size + chunk.length > this.maxBytes + PREFIX_BYTES) throw this.tooLarge()
+    this.body.add(chunk)
   }
 
   /** The message, once all chunks have arrived. */
   read(): Buffer {
-    const body = this.chunks === undefined ? this.body : Buffer.concat(this.chunks, this.size)
-    if (body === undefined) throw new GrpcError('UNIMPLEMENTED', 'expected one message, got none')
+    const body = this.body.whole
+    if (body.length === 0) throw new GrpcError('UNIMPLEMENTED', 'expected one message, got none')
     if (body.length < PREFIX_BYTES) throw new GrpcError('INTERNAL', 'the request ends within the prefix of its message')
     const length = body.readUInt32BE(1)
     if (length > this.maxBytes) throw this.tooLarge()
